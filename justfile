@@ -87,6 +87,10 @@ quads:
 operating:
     python docs/operating/write.py --runs 500
 
+# Ask the judges whose worth is known again, and write docs/judges-tested.md
+judges-tested:
+    python docs/judges-tested/write.py
+
 # Build the site into out/site: every page, with its links checked
 docs:
     python docs/site/build.py

@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
 
-TRIALS_PER_REPEAT = 1248
+TRIALS_PER_REPEAT = 1368
 """Of the standard size."""
 
 STUDY = """\

@@ -35,7 +35,7 @@ copy (
     case when family = 'ladder' then 0 end::int as winner, null::double as base,
     case when family = 'ladder' then printf('%016x', pair // 2) else '' end as quad,
     case when family = 'ladder' then 'abc'[1 + pair % 2] else '' end as version,
-    .1 as log_length, null::double as level
+    .1 as log_length, null::double as level, 'language=English' || chr(10) || 'format=prose' as parts
   from (
     select range as number, range // 2 as pair, range % 2 = 0 as front, hash(range) % 1000 / 1000 as chance,
       case when (range // 4) % 4 = 0 then 'delta0' else 'ladder' end as family,

@@ -22,26 +22,25 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from umpirical.domain.errors import UmpiricalError, UsageError
+from umpirical.domain.measures import Estimate
 from umpirical.protocols.agent.record import AgentReport
-from umpirical.protocols.datasheet.readout_rules import (
-    ReadoutRow,
-    Readouts,
-    measure_in,
-    parse_readouts,
-    shown_measures,
-)
+from umpirical.protocols.datasheet.readout_rules import ReadoutRow, Readouts, measure_in, shown_measures
 from umpirical.protocols.datasheet.readouts import band_words
-from umpirical.protocols.datasheet.record import Datasheet, parse_datasheet
+from umpirical.protocols.datasheet.record import Datasheet
+from umpirical.protocols.datasheet.report import held_to
+from umpirical.protocols.datasheet.spec import PRESETS, preset
 from umpirical.protocols.protocol import StudySpec
 from umpirical.reports import numbers
 from umpirical.reports.decision import TITLES
-from umpirical.reports.record import AuditRow, EstimateRecord, LimitRecord, MeasureRecord
+from umpirical.reports.record import AuditRow, LimitRecord, MeasureRecord
 from umpirical.study.file import read_study
 
 HERE = Path(__file__).resolve().parent
 TEMPLATE = ".md.jinja"
 WIDTH = 120
 BASELINE = "baseline"
+READER = "strong-reader"
+"""A judge that no server runs: recorded answers of a reader. Its record and page are in a folder of that name."""
 
 
 class NotBorneOut(UmpiricalError):
@@ -133,6 +132,15 @@ class Casebook:
         measure = self._find(record, name, stratum, **where)
         return "not measured" if measure is None else "<br>".join(filter(None, _in_words(measure)))
 
+    def read_later(self) -> int:
+        """How many of the reader's answers were added to the recorded ones."""
+        return len(json.loads((self.folder / READER / "verdicts.json").read_text(encoding="utf-8")))
+
+    def under(self, record: str) -> dict[str, str]:
+        """The verdict under each policy that is shipped."""
+        held = {name: held_to(self.sheet(record), preset(name)).decision for name in PRESETS}
+        return {name: "none" if decision is None else decision.title for name, decision in held.items()}
+
     def decision(self, record: str) -> str:
         decision = self.sheet(record).decision
         return "none" if decision is None else TITLES[decision.verdict]
@@ -149,7 +157,7 @@ class Casebook:
     def whole(self, record: str, names: Sequence[str]) -> str:
         """Nothing to read. Stops unless these shares have one denominator and add up to 1."""
         results = [self._measure(record, name, "").result for name in names]
-        found = [one for one in results if isinstance(one, EstimateRecord)]
+        found = [one for one in results if isinstance(one, Estimate)]
         counted = {one.denominator for one in found}
         if len(found) < len(names) or len(counted) != 1 or sum(one.numerator for one in found) != counted.pop():
             raise NotBorneOut(f"{record}: {', '.join(names)} do not add up to 1, and the text says so")
@@ -169,7 +177,7 @@ class Casebook:
 
     def probed(self, record: str, measures: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         """Of these measures, those that have a value under another instruction: a probe is asked at some steps only."""
-        found = [m for m in self.sheet(record).measures if m.arm != BASELINE and isinstance(m.result, EstimateRecord)]
+        found = [m for m in self.sheet(record).measures if m.arm != BASELINE and isinstance(m.result, Estimate)]
         return [key for key in measures if measure_in(found, *key)]
 
     def is_step(self, stratum: str) -> bool:
@@ -239,7 +247,7 @@ class Casebook:
     def reason(self, record: str, name: str, stratum: str = "", **where: str) -> str:
         """Why a measure has no value."""
         result = self._measure(record, name, stratum, **where).result
-        if isinstance(result, EstimateRecord):
+        if isinstance(result, Estimate):
             raise NotBorneOut(f"{record}: {name} has a value, and the text says why it has none")
         return result.reason
 
@@ -298,10 +306,12 @@ class Casebook:
         return measure_in(getattr(row, on), name, stratum)
 
     def _sheet(self, record: str) -> Datasheet:
-        return parse_datasheet((self.folder / "records" / f"{record}.json").read_text(encoding="utf-8"))
+        file = f"{READER}/datasheet.json" if record == READER else f"records/{record}.json"
+        return Datasheet.model_validate_json((self.folder / file).read_text(encoding="utf-8"))
 
     def _readouts(self, record: str) -> Readouts:
-        return parse_readouts((self.folder / "records" / f"{record}.readouts.json").read_text(encoding="utf-8"))
+        file = self.folder / "records" / f"{record}.readouts.json"
+        return Readouts.model_validate_json(file.read_text(encoding="utf-8"))
 
     def _auditor(self) -> AgentReport:
         return AgentReport.model_validate_json((self.folder / "agents" / "judge.json").read_text(encoding="utf-8"))
@@ -339,6 +349,8 @@ def faults(folder: Path) -> Iterator[str]:
         yield f"{path.name} has no template"
     for record in Casebook(folder).judges():
         yield from _other_numbers(folder, record)
+    measures = Casebook(folder).sheet(READER).measures
+    yield from _missing(folder / READER / "datasheet.html", [one for one in measures if not one.stratum])
 
 
 def _other_numbers(folder: Path, record: str) -> Iterator[str]:
@@ -358,7 +370,7 @@ def _missing(page: Path, measures: Sequence[MeasureRecord]) -> Iterator[str]:
     shown = unescape(sub(r"<[^>]*>", "", page.read_text(encoding="utf-8")))
     for measure in measures:
         result = measure.result
-        if isinstance(result, EstimateRecord):
+        if isinstance(result, Estimate):
             figures = (numbers.measured_value(measure, result), numbers.measured_interval(measure, result.interval))
             yield from (f"{page.name} has no {figure} for {measure.name}" for figure in figures if figure not in shown)
 
@@ -397,7 +409,7 @@ def _filled(lines: Sequence[str]) -> str:
 def _in_words(measure: MeasureRecord) -> tuple[str, str]:
     """The value with its interval, and what was counted; or the reason, and nothing."""
     result = measure.result
-    if not isinstance(result, EstimateRecord):
+    if not isinstance(result, Estimate):
         return f"undefined: {result.reason}", ""
     value = numbers.measured_value(measure, result)
     limits = numbers.measured_interval(measure, result.interval) if result.interval else ""
@@ -408,7 +420,7 @@ def _in_words(measure: MeasureRecord) -> tuple[str, str]:
 def _ends(measure: MeasureRecord) -> tuple[float, float, float, float]:
     """Interval and value, so that nothing can be claimed of what is not known: (low, high, value, value)."""
     result, far = measure.result, float("inf")
-    if not isinstance(result, EstimateRecord):
+    if not isinstance(result, Estimate):
         return -far, far, -far, far
     low, high = (result.interval.low, result.interval.high) if result.interval else (None, None)
     least = -far if result.censoring == "left" else result.value

@@ -27,11 +27,11 @@ from write import measured, planned
 
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.contrasts import contrasts_between
-from umpirical.protocols.datasheet.policy_files import ALIASES, preset
+from umpirical.protocols.datasheet.spec import ALIASES, preset
 from umpirical.reports.decision import EXIT_CODES, decide
 from umpirical.reports.gate import BaselineRecord, Ruling, own_limits, ruling
 from umpirical.reports.limits import hold_limits
-from umpirical.reports.record import LimitRecord, result_record
+from umpirical.reports.record import LimitRecord
 from umpirical.reports.regressions import MARGIN, regressions
 from umpirical.reports.significance import LEVEL
 
@@ -158,7 +158,7 @@ def rule(first: Tallies, second: Tallies, *, margin: float = MARGIN) -> Ruled:
         own_limits(limits),
         before,
         now,
-        paired={(one.name, one.stratum): result_record(one.result) for one in differences},
+        paired={(one.name, one.stratum): one.result for one in differences},
         margin=margin,
     )
     earlier = BaselineRecord(judge="", run="", margin=margin, level=LEVEL, rows=rows)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from umpirical.domain.stimuli import Family, Stimulus
-from umpirical.domain.tallies import CallTally, PairTally, QuadTally, Tallies, VacuumTally
+from umpirical.domain.tallies import CallTally, PairTally, PartTally, QuadTally, Tallies, VacuumTally
 
 ARM = "baseline"
 
@@ -29,6 +29,8 @@ QUAD_WAYS = {
 }
 """For each version: 2 if both orders are right, -2 if both are wrong, 0 if one of each, None if neither names any."""
 
+FAR = ("+100%", "+200%")
+
 EQUAL_WAYS = ("stable", "positional", "one-sided", "tie", "abstains")
 
 
@@ -42,8 +44,12 @@ class Planted:
     """Ways to answer a pair of equal quality; the rest are ties."""
     quads: Mapping[float, Shares] = field(default_factory=dict)
     """Ways to answer a quad by step; the rest follow the task. A step not named is answered as the next below."""
+    figures: Mapping[float, Shares] | None = None
+    """Ways to answer a quad of figures by step; None if it answers them as the others."""
     conflict: float = 0.0
     """Share of pairs in which it names the longer, lesser answer in both orders."""
+    far: float | None = None
+    """The same where that answer is at least twice as long; None if that makes no difference."""
     unparsed: float = 0.0
     """Calls whose answer cannot be read, whatever it is."""
     hidden: float = 0.0
@@ -52,9 +58,13 @@ class Planted:
     sound: bool = False
     """Whether it meets every limit, so that refusing it is an error."""
 
-    def shares(self, step: float) -> Shares:
-        below = [known for known in self.quads if known <= step] or list(self.quads)
-        return self.quads[max(below)] if below else {}
+    def shares(self, family: Family, step: float) -> Shares:
+        quads = self.quads if family == Family.LADDER or self.figures is None else self.figures
+        below = [known for known in quads if known <= step] or list(quads)
+        return quads[max(below)] if below else {}
+
+    def longer(self, amount: str) -> float:
+        return self.conflict if self.far is None or amount not in FAR else self.far
 
 
 @dataclass(frozen=True)
@@ -64,29 +74,33 @@ class Plan:
     vacuum: Counter
     equal: Counter
     quads: Counter
-    """By family and step."""
+    """By kind of quad, step and family."""
     conflict: Counter
+    """By amount of extra length and family."""
     other: Counter
     """Calls about anything else."""
+    parts: set
+    """Each family with a part of the test cases that it belongs to."""
 
     @property
     def families(self) -> list[str]:
-        return sorted({*self.vacuum, *self.equal, *(family for family, _ in self.quads)})
+        return sorted({*self.vacuum, *self.equal, *(family for _, _, family in self.quads)})
 
 
 def plan_of(stimuli: Iterable[Stimulus]) -> Plan:
     """Counts a stimulus set. A blank pair that differs in blanks is two prompts, one in each order."""
-    plan = Plan(*(Counter() for _ in range(5)))
+    plan = Plan(*(Counter() for _ in range(5)), set())
     for stimulus in stimuli:
         family = stimulus.cluster
+        plan.parts.update((family, f"{kind}={name}") for kind, name in stimulus.parts.items())
         if stimulus.family == Family.VACUUM:
             plan.vacuum[family] += len(set(stimulus.candidates))
         elif stimulus.family == Family.DELTA0:
             plan.equal[family] += 1
-        elif stimulus.family == Family.LADDER:
-            plan.quads[family, stimulus.delta] += 0.5
+        elif stimulus.quad:
+            plan.quads[stimulus.family, stimulus.delta, family] += 0.5
         elif stimulus.family == Family.CONFLICT:
-            plan.conflict[family] += 1
+            plan.conflict[stimulus.stratum, family] += 1
         else:
             plan.other[family] += 2
     return plan
@@ -104,11 +118,13 @@ def draw(
     drawing = _Drawing(judge, plan.families, rng, correlation, families or rng)
     drawing.vacuum(plan.vacuum)
     drawing.equal(plan.equal)
-    for step in sorted({step for _, step in plan.quads}):
-        drawing.quads(step, {family: plan.quads[family, step] for family in plan.families})
-    drawing.conflict(plan.conflict)
+    for kind, step in sorted({(kind, step) for kind, step, _ in plan.quads}):
+        drawing.quads(kind, step, {family: plan.quads[kind, step, family] for family in plan.families})
+    for amount in sorted({amount for amount, _ in plan.conflict}):
+        drawing.conflict(amount, {family: plan.conflict[amount, family] for family in plan.families})
     drawing.other(plan.other)
-    return drawing.tallies()
+    parts = tuple(PartTally(family, ARM, part) for family, part in sorted(plan.parts))
+    return replace(drawing.tallies(), parts=parts)
 
 
 class _Drawing:
@@ -150,15 +166,15 @@ class _Drawing:
                 )
             )  # fmt: skip
 
-    def quads(self, step: float, asked: Mapping[str, float]) -> None:
+    def quads(self, kind: Family, step: float, asked: Mapping[str, float]) -> None:
         quads = self._units(asked)
-        ways, lost = self._drawn(self.judge.shares(step), tuple(QUAD_WAYS), quads, calls=4, rest="follows")
+        ways, lost = self._drawn(self.judge.shares(kind, step), tuple(QUAD_WAYS), quads, calls=4, rest="follows")
         self.calls["abstained"] += 4 * ways[:, tuple(QUAD_WAYS).index("abstains")]
         for family, counts, gone in zip(self.families, ways.tolist(), lost.tolist(), strict=True):
             if sum(counts) + gone:
-                self._quad_tallies(family, step, dict(zip(QUAD_WAYS, counts, strict=True)), gone)
+                self._quad_tallies(kind, family, step, dict(zip(QUAD_WAYS, counts, strict=True)), gone)
 
-    def _quad_tallies(self, family: str, step: float, count: Mapping[str, int], lost: int) -> None:
+    def _quad_tallies(self, kind: Family, family: str, step: float, count: Mapping[str, int], lost: int) -> None:
         answered = sum(count.values())
         versions = [(number, side) for way, number in count.items() for side in QUAD_WAYS[way]]
         both, wrong = (sum(n for n, side in versions if side == which) for which in (2, -2))
@@ -166,27 +182,29 @@ class _Drawing:
         ties = sum(n for n, side in versions if side is None)
         self.made["pairs"].append(
             PairTally(
-                family, ARM, Family.LADDER, step, 2 * answered, both + wrong, split, 0, ties,
+                family, ARM, kind, step, 2 * answered, both + wrong, split, 0, ties,
                 correct_calls=2 * both + split, wrong_calls=2 * wrong + split, both_correct=both,
                 tie_calls=2 * ties, incomplete=2 * lost,
             )
         )  # fmt: skip
         self.made["quads"].append(
             QuadTally(
-                family, ARM, Family.LADDER, "", step, answered, count["follows"], count["blind"], count["reversed"],
+                family, ARM, kind, "", step, answered, count["follows"], count["blind"], count["reversed"],
                 count["one version"], count["slot"] + count["tie"] + count["abstains"], incomplete=lost,
             )
         )  # fmt: skip
 
-    def conflict(self, asked: Mapping[str, int]) -> None:
+    def conflict(self, amount: str, asked: Mapping[str, int]) -> None:
         pairs = self._units(asked)
-        ways, lost = self._drawn({"longer": self.judge.conflict}, ("longer", "right"), pairs, calls=2, rest="right")
+        longer = {"longer": self.judge.longer(amount)}
+        ways, lost = self._drawn(longer, ("longer", "right"), pairs, calls=2, rest="right")
         for family, (wrong, right), gone in zip(self.families, ways.tolist(), lost.tolist(), strict=True):
             if wrong + right + gone:
                 self.made["pairs"].append(
                     PairTally(
                         family, ARM, Family.CONFLICT, 1.0, wrong + right, wrong + right,
                         correct_calls=2 * right, wrong_calls=2 * wrong, both_correct=right, incomplete=gone,
+                        stratum=amount,
                     )
                 )  # fmt: skip
 
@@ -264,9 +282,9 @@ AT_EVERY_LIMIT = Planted(
 """Both false preferences .10; target sensitivity .775 at one requirement and .90 at five; following .75, blind .15."""
 
 
-def _lapsing(share: float) -> Planted:
+def _lapsing(share: float, *, blanks: bool = True) -> Planted:
     return Planted(
-        dark=0.7 * share,
+        dark=0.7 * share if blanks else 0.0,
         equal={"one-sided": share},
         quads={0.0: {"one version": 2 * share}},
         conflict=share / 2,
@@ -277,6 +295,8 @@ def _lapsing(share: float) -> Planted:
 JUDGES: dict[str, Planted] = {
     "perfect": PERFECT,
     "1 % lapses, DC .7 %": _lapsing(0.01),
+    "2 % lapses, DC 1.4 %": _lapsing(0.02),
+    "2 % lapses, none on blanks": _lapsing(0.02, blanks=False),
     "half of the limits": HALF,
     "misses small differences": Planted(quads={0.0: {"tie": 0.69}, 5.0: {}}, sound=True),
     "at every limit": AT_EVERY_LIMIT,
@@ -297,6 +317,9 @@ JUDGES: dict[str, Planted] = {
     "task-blind": Planted(quads={0.0: {"blind": 1.0}}),
     "task-blind in half of the quads": Planted(quads={0.0: {"blind": 0.5}}),
     "longer is better, else sound": replace(PERFECT, conflict=1.0, sound=False),
+    "longer is better from twice the length on, else sound": replace(PERFECT, far=1.0, sound=False),
+    "never checks a figure, else sound": replace(PERFECT, figures={0.0: {"tie": 1.0}}, sound=False),
+    "prefers larger figures, else sound": replace(PERFECT, figures={0.0: {"blind": 1.0}}, sound=False),
     "always unparsed": Planted(unparsed=1.0),
     "half unparsed, else perfect": Planted(unparsed=0.5),
     "5 % unparsed, else perfect": Planted(unparsed=0.05),

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
@@ -26,12 +26,12 @@ from planted import JUDGES, Plan, Planted, at_curable_limits, at_limits, draw, p
 
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MEASURES
-from umpirical.protocols.datasheet.policy_files import PRESETS, preset
+from umpirical.protocols.datasheet.spec import PRESETS, preset
 from umpirical.protocols.datasheet.stimuli import chosen_materials
 from umpirical.reports.decision import Advice, decide
 from umpirical.reports.limits import hold_limits
 from umpirical.reports.policy import Policy
-from umpirical.reports.record import MeasureRecord, measure_record
+from umpirical.reports.record import MeasureRecord, measure_record, part_record
 from umpirical.stimuli.controlled.datasheet_set import RECIPES, datasheet_stimuli, recipe
 from umpirical.study.file import parse_study_data
 
@@ -40,6 +40,11 @@ Written by `docs/operating/write.py`: {runs} simulated runs for each judge and s
 judges; measures, limits and decisions are the real ones, on the counts that each size plans. Task families differ: \
 within one, answers correlate at .05, and further down at .2. A share is of runs; a decision that is not named was \
 never made. The error of a share is at most ±{error:.3f}, and ±{small:.3f} where it is about .05 or .95."""
+
+EARLIER = """\
+**These counts are of an earlier design** (`standard` had {then:,} calls and has {now:,}), with fewer checks and \
+looser error rates at the first look. They are kept until `--runs` draws them anew. For the present design, \
+[judges that were tested](judges-tested.md) has fewer runs of more judges."""
 
 SOUND = """\
 A judge that is perfect, or that answers one call in a hundred at random, is told "use" at `standard` and `full`. What \
@@ -114,7 +119,11 @@ def measured(tallies: Tallies, policies: Sequence[Policy]) -> list[MeasureRecord
     limits = [limit for policy in policies for limit in policy.compare]
     needs = [need.measure for limit in limits for cure in limit.cures for need in cure.needs]
     specs = [MEASURES.get(name) for name in dict.fromkeys([*(limit.measure for limit in limits), *needs])]
-    return [measure_record(spec, measure) for spec in specs for measure in spec.compute(tallies, "baseline")]
+    return [
+        (part_record if measure.group else measure_record)(spec, measure)
+        for spec in specs
+        for measure in spec.compute(tallies, "baseline")
+    ]
 
 
 def all_cells() -> list[Cell]:
@@ -160,6 +169,7 @@ class Page:
             "",
             INTRODUCTION.format(runs=f"{self.runs:,}", error=error, small=small),
             "",
+            *self._earlier(),
             SOUND,
             "",
         )
@@ -177,15 +187,28 @@ class Page:
         yield from (REFUSED, "")
         yield from self._shares([name for name, judge in JUDGES.items() if judge.sound], ("do-not-use",))
 
+    def _earlier(self) -> Iterator[str]:
+        now = {size: made.calls for size, made in RECIPES.items()}
+        if self.calls != now:
+            yield from (EARLIER.format(then=self.calls["standard"], now=now["standard"]), "")
+
+    def _drawn(self, judges: Iterable[str]) -> list[str]:
+        """The judges that there are counts of."""
+        return [judge for judge in judges if (judge, "standard", FIRST) in self.found]
+
     def _decisions(self, policy: str, correlation: float) -> Iterator[str]:
         sizes = CORRELATIONS[correlation]
-        rows = {judge: [self._cell(self.found[judge, size, correlation][policy]) for size in sizes] for judge in JUDGES}
+        rows = {
+            judge: [self._cell(self.found[judge, size, correlation][policy]) for size in sizes]
+            for judge in self._drawn(JUDGES)
+        }
         yield from _table("judge", [f"{size} ({self.calls[size]:,} calls)" for size in sizes], rows)
 
     def _shares(self, judges: Sequence[str] | Mapping[str, Planted], decided: Sequence[str]) -> Iterator[str]:
         columns = [(size, icc) for icc, sizes in CORRELATIONS.items() for size in sizes]
         yield from _table("judge", [f"{size}, {icc:g}" for size, icc in columns], {
-            judge: [_short(self.share((judge, *column), decided)) for column in columns] for judge in judges
+            judge: [_short(self.share((judge, *column), decided)) for column in columns]
+            for judge in self._drawn(judges)
         })  # fmt: skip
 
     def _cell(self, counts: Counts) -> str:

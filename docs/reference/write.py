@@ -209,6 +209,7 @@ interval](../concepts/intervals.md) is a page of its own.
 
 TITLES = {
     "preferences": "Preferences where there is nothing to prefer",
+    "consistency": "Swapping the answers",
     "layout": "Slot, label and list",
     "chance": "Preferences beyond chance",
     "sensitivity": "Planted differences",
@@ -217,6 +218,7 @@ TITLES = {
     "shifts": "Shifts between instructions",
     "length": "Length",
     "requirements": "Weights of requirements",
+    "parts": "Parts of the test cases",
     "carriers": "Carriers",
     "retest": "The same prompt again",
     "grades": "Grades",

@@ -6,6 +6,7 @@ python make_logs.py [--only CATEGORY] [--to FOLDER]
 import argparse
 import hashlib
 import json
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +21,8 @@ from tidying import tidy
 from workplaces import WORKPLACES
 from workplaces.workplace import Case, Workplace, next_turn
 
-from umpirical.testing import ChatServer
+sys.path.append(str(Path(__file__).parents[2]))
+from tests.servers.chat_server import ChatServer
 
 LOGS = Path(__file__).parent / "logs"
 

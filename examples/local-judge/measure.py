@@ -1,7 +1,8 @@
-"""Starts the server, measures the judge of umpirical.yaml on it, and stops the server again."""
+"""Serves SmolLM2 and measures the judge of umpirical.yaml on it. The server ends with this program."""
+
+from serve import read_options, smollm2, start
 
 from umpirical.cli import main
-from umpirical.testing import LlamaServer, installed_model
 
-with LlamaServer(installed_model("smollm2"), port=8080):
-    main(["run", ".", "--trust"])
+server = start(smollm2(), read_options(["--port=8080"]))
+main(["run", ".", "--trust"])

@@ -20,13 +20,13 @@ from tests.api.calls import Calls
 from tests.cases import each
 from tests.docs.reading import ROOT
 from tests.runs.loopback import REFUSED, swayed_answer, write_study
+from tests.servers.chat_server import ChatServer
 from tests.stimuli.built import lend_stimuli
 from umpirical.domain.errors import SpendRefused, UsageError
 from umpirical.domain.tallies import ChangeTally, PairTally, Tallies, VacuumTally
 from umpirical.models.money import CapReached
 from umpirical.runs.workers import RunStopped
 from umpirical.stimuli.controlled.datasheet_set import RECIPES
-from umpirical.testing import ChatServer
 
 CALLS = RECIPES["screen"].calls
 """Of a datasheet of size screen."""
@@ -311,7 +311,7 @@ def test_stress_on_a_file_and_on_the_same_rows_is_the_same_report(tmp_path, csv)
     settings = {"tests": ["vertical-spacing", "stability"], "repeats": 2, "progress": False, "folder": tmp_path / "r"}
     filed = umpirical.stress(grade, csv, **settings)
     given = umpirical.stress(grade, ROWS, **settings)
-    assert (filed.judge, filed.decision, filed.record.complete) == ("grade", None, True)
+    assert (filed.judge, filed.decision, filed.record.complete) == ("grade", "not-enough-data", True)
     assert {measure.stratum for measure in filed.measures} >= {"vertical-spacing", "stability"}
     assert filed.record.measures == given.record.measures
     assert filed.findings == given.findings

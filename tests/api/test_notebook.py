@@ -114,7 +114,7 @@ async def test_three_lines_show_a_datasheet(folder):
         bar, datasheet = await notebook.run()
         assert (bar.output_type, bar_of(bar)) == ("display_data", (str(CALLS), str(CALLS)))
         assert datasheet.output_type == "execute_result"
-        assert datasheet.data["text/plain"] == "<datasheet of lambda, do-not-use: 162 measures>"
+        assert re.fullmatch(r"<datasheet of lambda, do-not-use: \d+ measures>", datasheet.data["text/plain"])
         page = page_of(datasheet)
         assert "<h1" in page
         assert "keeps to one wording over another of equal quality" in page

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from aiohttp import web
 
 from tests.runs.loopback import swayed_answer
-from umpirical.testing import ChatServer
+from tests.servers.chat_server import ChatServer
 
 PRICE = Decimal("0.001")
 """Dollars per token, in and out: a few calls matter."""

@@ -1,12 +1,15 @@
 """A full disk: it is said, every answer that was recorded stays, and the run goes on when there is room."""
 
+import errno
+import sqlite3
 import subprocess
 
 import pytest
 
 from tests.attack.runs import command
 from tests.runs.loopback import CALLS, REFUSED, judgments, responses, swayed_answer, write_study
-from umpirical.testing import ChatServer
+from tests.servers.chat_server import ChatServer
+from umpirical.cli.terminal import refused_by_machine
 
 
 @pytest.fixture
@@ -46,3 +49,20 @@ def test_a_run_on_a_full_disk_says_so_and_can_be_resumed(small_disk, left):
         assert server.asked.total() - asked == 4 * CALLS - kept
         assert len(server.asked) == 4 * CALLS
     assert len(judgments(run)) == 4 * CALLS
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (sqlite3.OperationalError("disk I/O error"), "cannot write: disk I/O error; all answers so far are kept"),
+        (OSError(errno.EFBIG, "File too large"), "File too large; all answers so far are kept"),
+        (OSError("ZSTD compression failed: Allocation error : not enough memory"), "not enough memory"),
+        (MemoryError(), "not enough memory; all answers so far are kept"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "not enough memory"),
+    ],
+)
+def test_what_the_machine_refuses_is_no_bug(error, words):
+    message, fix, code = refused_by_machine(error)
+    assert words in message
+    assert "run the same command again" in fix
+    assert code == 5

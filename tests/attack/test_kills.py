@@ -10,7 +10,7 @@ import pytest
 
 from tests.attack.runs import command
 from tests.runs.loopback import CALLS, REFUSED, judgments, swayed_answer, write_study
-from umpirical.testing import ChatServer
+from tests.servers.chat_server import ChatServer
 
 CONCURRENCY = 16
 UNDER_COMMIT = 64

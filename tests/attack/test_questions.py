@@ -1,6 +1,7 @@
 """One question is asked once, in whatever shards it stands, however slow its answer is."""
 
 from tests.runs.loopback import swayed_answer
+from tests.servers.chat_server import ChatServer
 from umpirical.domain.stimuli import NoPreference, Stimulus
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
@@ -13,7 +14,6 @@ from umpirical.runs.run import Run
 from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import snapshot
 from umpirical.store.stimulus_sets import write_stimuli
-from umpirical.testing import ChatServer
 
 SHARD = 10
 STIMULI = 40

@@ -10,10 +10,10 @@ import pytest
 
 from tests.attack.runs import command, copy_study, said, simulated_run, unseal
 from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
+from tests.servers.chat_server import ChatServer
 from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
 from umpirical.runs.judgments import read_judgments
 from umpirical.runs.run import open_run
-from umpirical.testing import ChatServer
 
 FINISHED = (0, 3, 4)
 """Exit codes of a report on a run that is complete."""

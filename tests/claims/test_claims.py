@@ -2,38 +2,51 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 import umpirical
 from tests.claims.tables import planted_rows, write_table
+from tests.protocols.pairs.pair_studies import labelled, write_study
 from tests.stimuli.built import lend_stimuli
 from umpirical.claims.documents import claim_text, read_claim, sha256, write_claim
-from umpirical.claims.record import BoundsRecord, render_claim_json
+from umpirical.claims.record import BoundsRecord, MatchRecord
 from umpirical.claims.statement import verify_claim
 from umpirical.domain.errors import StoreError, UsageError
-from umpirical.reports.record import UndefinedRecord
+from umpirical.domain.measures import Undefined
+from umpirical.reports.record import record_json
 
 SCRIPT = "</td><script>alert(1)</script>|[x](http://evil)\u202e"
 
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """The runs of a sound judge and of one that follows its slot."""
+    """The runs of a sound judge and of one that follows its slot, on built-in test cases and on labelled pairs."""
     folder = tmp_path_factory.mktemp("measured")
     lend_stimuli(folder)
-    return {
+    runs = {
         name: umpirical.datasheet(f"simulated:{name}", size="screen", folder=folder, progress=False).folder
         for name in ("careful", "slot-locked")
     }
+    pairs = write_study(folder / "pairs", rows=labelled(60), profiles=("careful", "slot-locked"), more="edits: []\n")
+    return runs | {f"{report.judge} on pairs": report.folder for report in umpirical.run(pairs, trust=True)}
+
+
+def make_claim(correction, measured, judge="careful", **changes):
+    """A claim of a judge of ours, with its labelled pairs as evidence."""
+    return umpirical.claim(
+        correction, **{"datasheet": measured[judge], "evidence": measured[f"{judge} on pairs"], **changes}
+    )
 
 
 @pytest.fixture
 def published(measured, tmp_path):
     """A claim with everything that it rests on beside it, as a reader finds it."""
     file = write_table(tmp_path / "verdicts.csv", planted_rows())
-    claim = umpirical.claim(umpirical.correct(file, estimate="win-rate"), datasheet=measured["careful"])
+    claim = make_claim(umpirical.correct(file, estimate="win-rate"), measured)
     shutil.copy(measured["careful"] / "datasheet.json", tmp_path)
+    shutil.copy(measured["careful on pairs"] / "pairs.json", tmp_path)
     return write_claim(claim, tmp_path, "verdicts")[0]
 
 
@@ -66,9 +79,8 @@ def test_from_a_judge_that_follows_its_slot_nothing_is_learned(measured, tmp_pat
     bounds = correction.systems[0].corrected
     assert isinstance(bounds, BoundsRecord)
     assert not bounds.learned
-    claim = umpirical.claim(correction, datasheet=measured["slot-locked"])
-    assert "nothing is learned" in claim.sentences[0]
-    assert "Do not use" in claim.sentences[1]
+    with pytest.raises(UsageError, match="does not show that the judge agrees with the labels beyond chance"):
+        make_claim(correction, measured, "slot-locked")
 
 
 def test_missing_verdicts_widen_bounds_by_all_that_they_could_be(measured, tmp_path):
@@ -80,7 +92,7 @@ def test_missing_verdicts_widen_bounds_by_all_that_they_could_be(measured, tmp_p
         ).systems[0].corrected
         for name, each in (("whole", rows), ("part", some))
     )  # fmt: skip
-    assert part.high - part.low > whole.high - whole.low + 0.15
+    assert part.high - part.low > whole.high - whole.low + 0.1
 
 
 def test_a_judge_measured_on_a_hundred_thousand_pairs_without_an_error_is_nearly_believed(measured, tmp_path):
@@ -119,20 +131,26 @@ def test_a_claim_names_estimate_judge_decision_and_digests(measured, published):
     assert claim.sentences[0].startswith("win rate by the judge 0.5")
     assert "PPI++, 300 labels" in claim.sentences[0]
     assert claim.sentences[1].startswith("Judge careful (simulated: careful): ")
-    assert "dark current 0.000 [0.000, " in claim.sentences[1]
-    assert claim.held_to_responses
+    assert "dark current 0.0" in claim.sentences[1]
+    assert claim.judge.policy_digest in published.with_suffix(".md").read_text()
     assert claim.datasheet.sha256 == sha256((measured["careful"] / "datasheet.json").read_text())
     # The same digest is on the datasheet's own card.
     assert claim.datasheet.sha256 in (measured["careful"] / "datasheet.md").read_text()
     assert claim.datasheet.sha256 in published.with_suffix(".md").read_text()
 
 
-def test_a_record_by_itself_is_taken_as_published_and_the_claim_says_so(measured, tmp_path):
-    file = write_table(tmp_path / "verdicts.csv", planted_rows())
-    record = shutil.copy(measured["careful"] / "datasheet.json", tmp_path)
-    claim = umpirical.claim(umpirical.correct(file, estimate="win-rate"), datasheet=record)
-    assert not claim.held_to_responses
-    assert any("taken as published" in sentence for sentence in claim.assumptions)
+def test_whether_a_record_follows_from_its_responses_is_found_out_and_never_read(measured, published, tmp_path):
+    """A claim says nothing about it: whoever verifies it is told what could be checked here and now."""
+    (check,) = (check for check in verify_claim(published) if check.part == "datasheet.json")
+    assert "NOT CHECKED against its responses" in check.found
+    text = published.read_text().replace('"judge":', '"held_to_responses": true, "judge":', 1)
+    published.write_text(text)
+    assert "is not whole: held_to_responses" in str(damage(published))
+    run = shutil.copytree(measured["careful"].parents[1], tmp_path / "study") / "runs" / measured["careful"].name
+    claim = make_claim(umpirical.correct(tmp_path / "verdicts.csv", estimate="win-rate"), measured, datasheet=run)
+    beside, _ = write_claim(claim, run, "verdicts")
+    (check,) = (check for check in verify_claim(beside) if check.part == "datasheet.json")
+    assert "follows from its responses" in check.found
 
 
 def test_bounds_are_not_joined_with_another_record_than_theirs(measured, tmp_path):
@@ -140,15 +158,105 @@ def test_bounds_are_not_joined_with_another_record_than_theirs(measured, tmp_pat
         unlabelled(tmp_path / "v.csv", right=1.0), estimate="win-rate", record=measured["careful"]
     )
     with pytest.raises(UsageError, match="rests on another record"):
-        umpirical.claim(correction, datasheet=measured["slot-locked"])
+        make_claim(correction, measured, datasheet=measured["slot-locked"])
 
 
 def test_a_claim_without_an_estimate_says_that_there_is_none(measured, tmp_path):
     file = write_table(tmp_path / "verdicts.csv", planted_rows(labelled=5))
     correction = umpirical.correct(file, estimate="win-rate")
-    assert isinstance(correction.systems[0].corrected, UndefinedRecord)
-    claim = umpirical.claim(correction, datasheet=measured["careful"])
+    assert isinstance(correction.systems[0].corrected, Undefined)
+    claim = make_claim(correction, measured)
     assert "no corrected estimate: 5 labels" in claim.sentences[0]
+
+
+# Evidence on natural text.
+
+
+@pytest.fixture
+def correction(tmp_path):
+    return umpirical.correct(write_table(tmp_path / "v.csv", planted_rows()), estimate="win-rate")
+
+
+def test_a_claim_names_its_evidence_on_natural_text(published):
+    claim = read_claim(published)
+    assert claim.sentences[2].startswith("On natural text with labels (pairs): ")
+    assert "agreement" in claim.sentences[2]
+    assert claim.evidence_file.name == "pairs.json"
+    assert (
+        f"pairs.json, run {claim.evidence.run}, on natural text | `{claim.evidence_file.sha256}`"
+        in published.with_suffix(".md").read_text()
+    )
+
+
+def test_a_claim_without_evidence_is_refused_with_what_to_do(correction, measured):
+    for given in (None, measured["careful"]):
+        with pytest.raises(UsageError, match="no labels on natural text, which a claim needs") as caught:
+            make_claim(correction, measured, evidence=given)
+        assert "umpirical init FOLDER --from DATA" in caught.value.fix
+
+
+def test_a_judge_that_is_measured_on_labels_is_its_own_evidence(correction, measured):
+    claim = make_claim(correction, measured, datasheet=measured["careful on pairs"], evidence=None)
+    assert claim.evidence_file == claim.datasheet
+
+
+def test_evidence_about_another_judge_is_refused(correction, measured):
+    with pytest.raises(UsageError, match=r"pairs\.json is about another judge"):
+        make_claim(correction, measured, datasheet=measured["slot-locked"])
+
+
+def test_labelled_responses_are_evidence_and_a_constant_grade_is_none(correction, tmp_path):
+    rows = [
+        {"essay": f"word {'and more ' * (number % 7)} {number}", "score": str(1 + number % 3)} for number in range(60)
+    ]
+    right = {row["essay"]: row["score"] for row in rows}
+    graders = {"right": lambda _, response: right[response], "constant": lambda _, response: "2"}  # noqa: ARG005
+    settings = {"response": "essay", "label": "score", "tests": ["stability"], "progress": False}
+    runs = {
+        name: umpirical.stress(judge, rows, folder=tmp_path / name, name=name, **settings).folder
+        for name, judge in graders.items()
+    }
+    claim = umpirical.claim(correction, datasheet=runs["right"])
+    assert "weighted kappa" in claim.sentences[2].lower()
+    with pytest.raises(UsageError, match="beyond chance"):
+        umpirical.claim(correction, datasheet=runs["constant"])
+
+
+def forged_evidence(claim, **changes):
+    from umpirical.claims.statement import statement
+
+    evidence = claim.evidence.model_copy(update=changes)
+    sentences = statement(claim.correction, claim.judge, evidence)
+    return claim.model_copy(update={"evidence": evidence, "sentences": sentences})
+
+
+def publish(path, claim):
+    path.write_text(record_json(claim))
+    path.with_suffix(".md").write_text(claim_text(claim))
+
+
+def test_forged_evidence_is_found(published):
+    claim = read_claim(published)
+    # Taken out: nothing is left that shows agreement with labels.
+    publish(published, forged_evidence(claim, measures=[]))
+    assert "no labels on natural text" in damage(published)[published.name]
+    # Made better than its record says.
+    better = [one.model_copy(update={"result": replace(one.result, value=0.99)}) for one in claim.evidence.measures]
+    publish(published, forged_evidence(claim, measures=better))
+    assert set(damage(published)) == {"pairs.json"}
+    # The datasheet is passed off as evidence.
+    swapped = claim.model_copy(update={"evidence_file": claim.datasheet})
+    publish(published, swapped)
+    assert "datasheet.json" in damage(published)
+    # The labelled pairs of another judge, digest and all.
+    file = published.with_name("pairs.json")
+    record = json.loads(file.read_text())
+    record["judge"] |= {"fingerprint": "0" * 32, "decoding": {"temperature": 1.0}}
+    file.write_text(json.dumps(record, indent=1) + "\n")
+    other = forged_evidence(claim, fingerprint="0" * 32)
+    match = MatchRecord(name=file.name, sha256=sha256(file.read_text()))
+    publish(published, other.model_copy(update={"evidence_file": match}))
+    assert damage(published) == {"pairs.json": "pairs.json is about another judge"}
 
 
 # A record that was edited.
@@ -199,10 +307,10 @@ def damage(path):
 
 def test_a_claim_as_published_holds(published, umpirical_command):
     assert damage(published) == {}
-    assert len(list(verify_claim(published))) == 4
+    assert len(list(verify_claim(published))) == 5
     code, out, _ = umpirical_command("verify", published)
     assert code == 0
-    assert out.count("ok ") == 4
+    assert out.count("ok ") == 5
 
 
 @pytest.fixture
@@ -215,7 +323,7 @@ def umpirical_command(umpirical):
     [
         ("corrected 0.", "corrected 0.9", "sentences do not follow"),
         ('"tuning": 0.', '"tuning": 0.1', "has another digest"),
-        ("dark current 0.000", "dark current -0.00", "sentences do not follow"),
+        ("dark current 0.0", "dark current 0.5", "sentences do not follow"),
         ("The file does not say by whom.", "Signed.", "not say all that it assumes"),
         ('"format": "judge-claim/1",', '"format": "judge-claim/1", "more": 1,', "is not whole"),
     ],
@@ -231,19 +339,19 @@ def test_a_claim_made_up_whole_is_found_from_the_data(published):
     """Its figures, its digest of them, and its sentences agree with each other, but not with the data."""
     claim = read_claim(published)
     (system,) = claim.correction.systems
-    better = system.corrected.model_copy(update={"value": 0.9})
+    better = replace(system.corrected, value=0.9)
     correction = claim.correction.model_copy(update={"systems": [system.model_copy(update={"corrected": better})]})
-    from umpirical.claims.record import render_correction_json
     from umpirical.claims.statement import statement
+    from umpirical.reports.record import record_json
 
     made_up = claim.model_copy(
         update={
             "correction": correction,
-            "correction_sha256": sha256(render_correction_json(correction)),
-            "sentences": statement(correction, claim.judge),
+            "correction_sha256": sha256(record_json(correction)),
+            "sentences": statement(correction, claim.judge, claim.evidence),
         }
     )
-    published.write_text(render_claim_json(made_up))
+    published.write_text(record_json(made_up))
     published.with_suffix(".md").write_text(claim_text(made_up))
     assert damage(published) == {"verdicts.csv": "the corrected estimate does not follow from it"}
 
@@ -274,7 +382,7 @@ def test_a_claim_does_not_lead_out_of_its_folder(published):
 def test_bounds_are_computed_again_from_the_record_beside_them(measured, tmp_path):
     file = unlabelled(tmp_path / "v.csv", right=1.0)
     correction = umpirical.correct(file, estimate="win-rate", record=measured["careful"])
-    path, _ = write_claim(umpirical.claim(correction, datasheet=measured["careful"]), tmp_path, "v")
+    path, _ = write_claim(make_claim(correction, measured), tmp_path, "v")
     shutil.copy(measured["careful"] / "datasheet.json", tmp_path)
     assert damage(path) == {}
     edit(tmp_path / "datasheet.json", "raw-false-preference", value=0.5, numerator=6.0, denominator=12)
@@ -290,7 +398,8 @@ def test_hostile_names_are_inert_everywhere(measured, tmp_path, umpirical_comman
     code, out, err = umpirical_command("correct", tmp_path / "v.csv", "--estimate", "win-rate")
     assert code == 0
     assert "\u202e" not in out + err
-    code, _, _ = umpirical_command("claim", tmp_path / "v.corrected.json", "--datasheet", measured["careful"])
+    judge = ("--datasheet", measured["careful"], "--evidence", measured["careful on pairs"])
+    code, _, _ = umpirical_command("claim", tmp_path / "v.corrected.json", *judge)
     assert code == 0
     for name in ("v.corrected.md", "v.claim.md"):
         text = (tmp_path / name).read_text()

@@ -8,9 +8,10 @@ import pytest
 import umpirical
 from tests.claims.tables import planted_rows, write_table
 from umpirical.claims.methods import FEWEST_LABELS
-from umpirical.claims.record import BoundsRecord, Correction, render_correction_json
+from umpirical.claims.record import BoundsRecord, Correction
 from umpirical.domain.errors import ConfigError, UsageError
-from umpirical.reports.record import EstimateRecord, UndefinedRecord
+from umpirical.domain.measures import Estimate, Undefined
+from umpirical.reports.record import record_json
 from umpirical.stats.corrections import Counted, powered_mean, rogan_gladen
 
 TRUTH = 0.4 + 0.2 / 2
@@ -31,7 +32,7 @@ def only(correction):
 
 def refused(correction):
     found = only(correction).corrected
-    assert isinstance(found, UndefinedRecord)
+    assert isinstance(found, Undefined)
     return found.reason
 
 
@@ -245,8 +246,8 @@ def test_too_many_missing_verdicts_are_refused(table):
 def test_a_table_without_any_verdict_has_no_figure(table):
     rows = [row | {"verdict": ""} for row in planted_rows()]
     system = only(umpirical.correct(table(rows), estimate="win-rate"))
-    assert isinstance(system.uncorrected, UndefinedRecord)
-    assert isinstance(system.corrected, UndefinedRecord)
+    assert isinstance(system.uncorrected, Undefined)
+    assert isinstance(system.corrected, Undefined)
 
 
 # What is wrong with a file.
@@ -347,6 +348,6 @@ def test_thousands_of_systems_are_a_wrong_column(table):
 
 def test_a_record_is_read_back_as_it_was(table):
     correction = umpirical.correct(table(planted_rows()), estimate="win-rate")
-    assert Correction.model_validate_json(render_correction_json(correction)) == correction
-    assert isinstance(only(correction).corrected, EstimateRecord)
+    assert Correction.model_validate_json(record_json(correction)) == correction
+    assert isinstance(only(correction).corrected, Estimate)
     assert not isinstance(only(correction).corrected, BoundsRecord)

@@ -7,17 +7,18 @@ import pytest
 
 from umpirical.claims.methods import pair_limits, recorded_rates
 from umpirical.domain.errors import UsageError
-from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord, UndefinedRecord
+from umpirical.domain.measures import Estimate, Interval, Undefined
+from umpirical.reports.record import MeasureRecord
 from umpirical.stats.intervals import exact_high, exact_low
 
 
 def measure(name, wrong, units, *, stratum="", effect=1.0, left_out=None):
-    result = EstimateRecord(
+    result = Estimate(
         value=wrong / units,
         numerator=wrong,
         denominator=units,
         unit="item",
-        interval=IntervalRecord(low=0, high=1, level=0.95, method="cluster-Wilson"),
+        interval=Interval(low=0, high=1, level=0.95, method="cluster-Wilson"),
         clusters=10_000,
         design_effect=effect,
         planning_effect=1.0,
@@ -46,7 +47,7 @@ def test_a_stress_report_gives_sensitivity_and_specificity_on_the_effective_unit
 
 def test_a_report_without_gold_labels_gives_none():
     undefined = measure("false-negative-rate", 1, 2, stratum="original").model_copy(
-        update={"result": UndefinedRecord(reason="no label is named as positive")}
+        update={"result": Undefined(reason="no label is named as positive")}
     )
     with pytest.raises(UsageError, match="no label is named as positive"):
         recorded_rates(record(undefined))

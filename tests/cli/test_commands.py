@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from tests.runs.loopback import CALLS, REFUSED, swayed_answer, write_study
+from tests.servers.chat_server import ChatServer
 from tests.stimuli.built import lend_stimuli
 from umpirical.cli import COMMANDS
 from umpirical.cli.plan import _shown_gate
 from umpirical.domain.stimuli import GateResult
 from umpirical.stimuli.controlled.datasheet_set import RECIPES
-from umpirical.testing import ChatServer
 
 STANDARD = RECIPES["standard"].calls
 """Of a study that says nothing of its size."""
@@ -45,7 +45,7 @@ def test_init_check_run_report_runs_in_that_order(umpirical, tmp_path):
     code, out, _ = umpirical("run", study)
     assert code == REFUSED
     sound, locked = out.split("datasheet.html")[:2]
-    assert sound.splitlines()[0] == "  Use (policy ranking): All 12 limits pass."
+    assert sound.splitlines()[0] == "  Use (policy ranking): All 17 limits pass."
     assert "  Do not use (policy ranking): It fails on dark current" in locked
     assert "Its preference follows slot 1 (slot effect" in locked
     code, out, _ = umpirical("runs", study, "--json")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.stimuli.built import lend_stimuli
-from umpirical.protocols.datasheet.comparison import parse_comparison
-from umpirical.protocols.datasheet.record import parse_datasheet
+from umpirical.protocols.datasheet.comparison import Comparison
+from umpirical.protocols.datasheet.record import Datasheet
 
 JUDGES = ("careful", "slot-locked", "coin")
 
@@ -44,7 +44,7 @@ def folder(measured, tmp_path):
 
 def record(folder):
     [path] = folder.glob("comparisons/*/comparison.json")
-    return parse_comparison(path.read_text(encoding="utf-8"))
+    return Comparison.model_validate_json(path.read_text(encoding="utf-8"))
 
 
 def test_all_judges_of_a_study_are_compared(umpirical, folder):
@@ -93,13 +93,13 @@ def test_the_decisions_are_those_of_the_datasheets(umpirical, folder):
     own = {
         sheet.judge.name: sheet.decision.verdict
         for path in folder.glob("runs/*/datasheet.json")
-        for sheet in [parse_datasheet(path.read_text(encoding="utf-8"))]
+        for sheet in [Datasheet.model_validate_json(path.read_text(encoding="utf-8"))]
     }
     found = record(folder)
     assert {side.judge.name: side.decision.verdict for side in found.judges} == own
     [pick] = [pick for pick in found.picks if pick.own]
     assert dict(zip(sorted(JUDGES), pick.verdicts, strict=True)) == own
-    sheet = parse_datasheet(next(folder.glob("runs/coin-*/datasheet.json")).read_text(encoding="utf-8"))
+    sheet = Datasheet.model_validate_json(next(folder.glob("runs/coin-*/datasheet.json")).read_text(encoding="utf-8"))
     assert found.judges[1].profile == sheet.profile
 
 
@@ -265,7 +265,7 @@ def test_a_judge_that_is_the_ceiling_sits_on_no_jury(umpirical, folder):
 
 def test_what_a_run_could_have_seen_is_said_on_the_terminal_and_in_its_documents(umpirical, folder):
     [run] = [run for run in (folder / "runs").iterdir() if run.name.startswith("careful")]
-    sheet = parse_datasheet((run / "datasheet.json").read_text(encoding="utf-8"))
+    sheet = Datasheet.model_validate_json((run / "datasheet.json").read_text(encoding="utf-8"))
     [seen] = [one for one in sheet.smallest_differences if one.measure == "dark-current"]
     [dark] = [one for one in sheet.measures if (one.name, one.stratum, one.arm) == ("dark-current", "", "baseline")]
     assert (seen.units, seen.clusters) == (dark.result.denominator, dark.result.clusters)

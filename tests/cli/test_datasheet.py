@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.stimuli.built import lend_stimuli
-from umpirical.protocols.datasheet.record import parse_datasheet
+from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.stimuli.controlled.datasheet_set import RECIPES
 
 SCREEN = ("--size", "screen")
@@ -23,7 +23,7 @@ def folder(tmp_path):
 
 def datasheets(folder: Path):
     """Of every run in a folder, by judge."""
-    found = [parse_datasheet(path.read_text()) for path in sorted(folder.glob("runs/*/datasheet.json"))]
+    found = [Datasheet.model_validate_json(path.read_text()) for path in sorted(folder.glob("runs/*/datasheet.json"))]
     return {datasheet.judge.name: datasheet for datasheet in found}
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from tests.protocols.datasheet.end_to_end.test_draft import GOOD, RUBRIC, WRONG, Replies
+from tests.servers.chat_server import ChatServer
 from umpirical.cli import main
-from umpirical.testing import ChatServer
 
 
 @pytest.fixture

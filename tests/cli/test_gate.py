@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import socket
 from pathlib import Path
@@ -65,8 +66,8 @@ def digests(folder):
 def test_a_sound_judge_passes(umpirical, study):
     code, out, _ = umpirical("gate", run_of(study, "sound"), *SMOKE)
     assert code == USED
-    assert out.splitlines()[0] == "sound: Use (policy ci-smoke): All 10 limits pass."
-    assert sum(line.startswith("  PASS  ") for line in out.splitlines()) == 10
+    passed = sum(line.startswith("  PASS  ") for line in out.splitlines())
+    assert out.splitlines()[0] == f"sound: Use (policy ci-smoke): All {passed} limits pass."
 
 
 def test_a_bad_one_is_refused(umpirical, study):
@@ -87,11 +88,12 @@ def test_what_is_open_says_how_much_would_settle_it(umpirical, study):
 
 def test_what_is_open_names_the_command_that_settles_it(umpirical, study):
     run = run_of(study, "sound")
-    code, out, _ = umpirical("gate", run, "--policy", "release")
+    code, out, _ = umpirical("gate", run)
     assert code == OPEN
     assert out.endswith(f"next:  umpirical more {run}  asks just what would settle it\n")
-    # A record by itself has nobody to ask.
-    assert "umpirical more" not in umpirical("gate", run / "datasheet.json", "--policy", "release")[1]
+    # It asks what the run's own policy leaves open, and a record by itself has nobody to ask.
+    assert "umpirical more" not in umpirical("gate", run, "--policy", "release")[1]
+    assert "umpirical more" not in umpirical("gate", run / "datasheet.json")[1]
 
 
 def test_a_worse_judge_is_a_regression(umpirical, study):
@@ -103,14 +105,15 @@ def test_a_worse_judge_is_a_regression(umpirical, study):
     assert found["verdict"] == "regression"
     worse = {(row["measure"], row["stratum"]) for row in found["baseline"]["rows"] if row["standing"] == "worse"}
     assert ("target-sensitivity", "1") in worse
-    methods = {row["worsening"]["interval"]["method"] for row in found["baseline"]["rows"]}
+    known = [row["worsening"] for row in found["baseline"]["rows"] if row["standing"] != "not comparable"]
+    methods = {difference["interval"]["method"] for difference in known}
     assert "cluster-Wilson limits of both rates, joined over tasks" in methods
 
 
 def test_a_better_judge_is_none(umpirical, study):
     code, out, _ = umpirical("gate", run_of(study, "sound"), *SMOKE, "--baseline", run_of(study, "dim"))
     assert code == USED
-    assert "none of 10 measures shown to be worse by more than 0.05" in out
+    assert re.search(r"none of \d+ measures shown to be worse by more than 0.05", out)
 
 
 def test_a_refused_judge_stays_refused_however_it_was_before(umpirical, study):
@@ -125,7 +128,7 @@ def test_the_same_responses_again_never_change_a_verdict(study, judge, policy):
     run = run_of(study, judge)
     alone, against = (front_door.gate(run, policy=policy, baseline=before, margin=0) for before in (None, run))
     assert against.model_copy(update={"baseline": None}) == alone
-    assert {row.worsening.value for row in against.baseline.rows} == {0}
+    assert {row.worsening.value for row in against.baseline.rows if row.standing != "not comparable"} == {0}
 
 
 def test_a_run_that_can_be_resumed_is_neither(umpirical, study, tmp_path):
@@ -136,7 +139,8 @@ def test_a_run_that_can_be_resumed_is_neither(umpirical, study, tmp_path):
     front_door.run(tmp_path, progress=False, trust=True, preflight=False)
     code, out, _ = umpirical("gate", tmp_path, "--junit", tmp_path / "gate.xml")
     assert code == RESUMABLE
-    assert "can be resumed" in out
+    assert "Not enough data (policy ranking): " in out
+    assert "the run is incomplete: " in out
     JUNIT.validate(tmp_path / "gate.xml")
     code, _, err = umpirical("gate", run_of(study, "sound"), "--baseline", tmp_path)
     assert code == USAGE
@@ -153,7 +157,8 @@ def test_a_record_is_enough(umpirical, study, tmp_path):
     assert umpirical("gate", sound, *SMOKE)[0] == USED
     code, out, _ = umpirical("gate", dim, "--policy", "release", "--baseline", sound, "--json")
     assert code == REGRESSED
-    methods = {row["worsening"]["interval"]["method"] for row in json.loads(out)["baseline"]["rows"]}
+    rows = json.loads(out)["baseline"]["rows"]
+    methods = {row["worsening"]["interval"]["method"] for row in rows if row["standing"] != "not comparable"}
     assert methods == {"limits of both values, joined as if they were independent"}
 
 
@@ -266,14 +271,20 @@ def test_a_summary_in_no_folder_changes_no_exit_code(umpirical, study, tmp_path,
 
 def test_the_name_of_a_judge_writes_no_line_of_its_own(umpirical, study, tmp_path):
     record = json.loads((run_of(study, "sound") / "datasheet.json").read_text())
-    record["judge"]["name"] = "x\n::error::stolen ##[add-mask]y\x1b[2J"
-    (tmp_path / "x.json").write_text(json.dumps(record))
-    code, out, _ = umpirical("gate", tmp_path / "x.json", *SMOKE, "--junit", tmp_path / "gate.xml")
-    assert code == USED
-    assert not [line for line in out.splitlines() if line.lstrip().startswith("::")]
-    assert "##[" not in out
-    assert "\x1b" not in out
-    JUNIT.validate(tmp_path / "gate.xml")
+    for name in ("x\n::error::stolen ##[add-mask]y\x1b[2J", "::stop-commands::tok", " ::add-mask::x ##vso[task]y"):
+        record["judge"]["name"] = record["run"]["id"] = name
+        record["measures"][0]["title"] = record["limits"][0]["title"] = name
+        (tmp_path / "x.json").write_text(json.dumps(record))
+        code, out, _ = umpirical("gate", tmp_path / "x.json", *SMOKE, "--junit", tmp_path / "gate.xml")
+        assert code == USED
+        told = umpirical("gate", tmp_path / "x.json", *SMOKE, "--json")[1:]
+        for text in (out, *told, (tmp_path / "gate.xml").read_text()):
+            assert not [line for line in text.splitlines() if line.lstrip().startswith("::")]
+            assert "##[" not in text
+            assert "##vso[" not in text
+            assert "\x1b" not in text
+        assert json.loads(told[0])["judge"] == name
+        JUNIT.validate(tmp_path / "gate.xml")
 
 
 # Other protocols.
@@ -294,9 +305,8 @@ def test_a_stress_run_is_held_to_its_tests(umpirical, tmp_path):
     code, out, _ = umpirical("gate", steady.folder, "--json")
     assert code == OPEN
     found = json.loads(out)
-    assert (found["protocol"], found["policy"]) == ("stress", "")
-    assert {limit["stratum"] for limit in found["limits"]} == {"typos", "stability", ""}
-    assert "original" not in {limit["stratum"] for limit in found["limits"]}
+    assert (found["protocol"], found["policy"]) == ("stress", "stress")
+    assert {limit["stratum"] for limit in found["limits"]} == {"original", "typos", "stability", ""}
     code, out, _ = umpirical("gate", fickle.folder, "--baseline", fickle.folder / "stress.json", "--json")
     assert code == REFUSED
     assert {row["standing"] for row in json.loads(out)["baseline"]["rows"]} <= {"not shown", "not comparable"}
@@ -308,9 +318,13 @@ def test_a_stress_run_is_held_to_its_tests(umpirical, tmp_path):
         "  - {measure: shift-equivalence, at: same-verdict, within: 100}\n"
         "  - {measure: flip-rate, at: repeats, at_most: 1}\n"
         "  - {measure: unparsed-rate, omit: true}\n  - {measure: failure-rate, omit: true}\n"
+        "  - {measure: weighted-kappa, at: original, omit: true}\n"
+        "  - {measure: agreement-beyond-length, at: original, omit: true}\n"
     )
     code, out, _ = umpirical("gate", fickle.folder, "--policy", tmp_path / "wide.yaml", "--json")
-    assert (code, json.loads(out)["policy"]) == (0, "wide")
+    found = json.loads(out)
+    assert (code, found["policy"], found["verdict"]) == (0, "wide", "use-with-limits")
+    assert "Correctness was not checked" in found["line"]
 
 
 def test_a_judge_of_agents_is_held_to_the_limits_of_its_report(umpirical, tmp_path):

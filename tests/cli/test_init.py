@@ -8,7 +8,7 @@ import pytest
 from tests.datasets.described import PERSUADE
 from umpirical.datasets.items import read_items
 from umpirical.protocols.catalogue import start_study
-from umpirical.protocols.stress.record import parse_stress
+from umpirical.protocols.stress.record import StressReport
 from umpirical.protocols.stress.spec import ENOUGH, RUBRIC_PLACEHOLDER, SAMPLE, start_stress_study
 from umpirical.study.file import read_study
 
@@ -71,7 +71,8 @@ def test_it_runs_as_it_is(umpirical, tmp_path):
     data = write_answers(tmp_path, labelled(["1", "2", "3", "4"] * 3))
     assert umpirical("init", tmp_path, "--from", data)[0] == 0
     code, out, err = umpirical("run", tmp_path)
-    assert code == 0, out + err
+    # A few rows settle nothing, and the run ends as it should.
+    assert code == 4, out + err
     assert "100%" in err
     assert "failed 0  unparsed 0" in err
     assert list((tmp_path / "runs").iterdir())
@@ -81,7 +82,7 @@ def test_it_runs_with_rows_that_have_no_label(umpirical, tmp_path):
     data = write_answers(tmp_path, labelled(["1", "2", "", "4", ""] * 3))
     assert umpirical("init", tmp_path, "--from", data)[0] == 0
     code, out, err = umpirical("run", tmp_path)
-    assert code == 0, out + err
+    assert code == 4, out + err
     assert "failed 0  unparsed 0" in err
 
 
@@ -90,7 +91,7 @@ def test_it_runs_where_one_text_has_two_labels(umpirical, tmp_path):
     twice = [("b1", "Is 2 even?", "Yes,\n\nit is.", "wrong"), ("b2", "Is 2 even?", "Yes,\nit is.", "right")]
     assert umpirical("init", tmp_path, "--from", write_answers(tmp_path, rows + twice))[0] == 0
     code, out, err = umpirical("run", tmp_path)
-    assert code == 0, out + err
+    assert code == 4, out + err
     assert "failed 0  unparsed 0" in err
 
 
@@ -320,9 +321,8 @@ def verdicts_at_defaults(umpirical, folder, rows, examiner):
     umpirical("init", folder, "--from", write_answers(folder, rows))
     file = folder / "umpirical.yaml"
     file.write_text(file.read_text().replace("sound-examiner", examiner))
-    code, _, err = umpirical("run", folder, "--yes")
-    assert code == 0, err
-    record = parse_stress(next(folder.rglob("stress.json")).read_text())
+    umpirical("run", folder, "--yes")
+    record = StressReport.model_validate_json(next(folder.rglob("stress.json")).read_text())
     return {cell.test: cell.verdict for cell in record.verdicts if cell.test != "original"}
 
 

@@ -10,10 +10,10 @@ import pytest
 
 import umpirical as api
 from tests.runs.loopback import CALLS, REFUSED, STUDY, swayed_answer
+from tests.servers.chat_server import ChatServer
 from tests.stimuli.built import lend_stimuli
 from umpirical.domain.errors import JudgeUnreadable, UmpiricalError, UsageError
 from umpirical.store.budget import Budget
-from umpirical.testing import ChatServer
 
 SETTINGS = {"repeats": 1, "concurrency": 8, "timeout": 30, "attempts": 5, "price": "{input: 1, output: 1}"}
 BUDGET = ("--yes", "--max-cost", "5")

@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.runs.loopback import CALLS, REFUSED, judgments, responses, swayed_answer, write_study
+from tests.servers.chat_server import ChatServer, completion
 from tests.stimuli.built import lend_stimuli
 from umpirical.models.prices import RatePricer, TokenPrices
-from umpirical.testing import ChatServer
-from umpirical.testing.chat_server import completion
 
 DEAR = "{input: 1000, output: 1000}"
 """A tenth of a cent per token, so that a few calls matter."""

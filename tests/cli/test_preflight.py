@@ -5,9 +5,9 @@ import re
 import pytest
 
 from tests.runs.loopback import CALLS, REFUSED, responses, swayed_answer, write_study
+from tests.servers.chat_server import ChatServer
 from tests.stimuli.built import lend_stimuli
 from umpirical.study.preflight import CALLS as FEW
-from umpirical.testing import ChatServer
 
 PRICE = "{input: 1, output: 1}"
 

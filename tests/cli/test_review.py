@@ -154,7 +154,7 @@ def test_a_person_comes_in_by_the_link_and_decides_and_the_run_goes_by_it(tmp_pa
     [owner] = json.loads(out)["people"]
     assert (owner["name"], owner["role"], owner["decided"]) == ("owner", "owner", 1)
     code, out, err = umpirical("run", folder, "--json")
-    assert code == 0
+    assert code == 4
     assert "review: 1 of 8 generated texts were reviewed, by 1 person: 1 rejected; 7 undecided count" in err
     rejected = texts.pop(hidden(page)["item"])
     [name] = {path.parent for path in folder.glob("stimuli/*/manifest.json")}

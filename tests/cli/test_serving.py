@@ -7,9 +7,8 @@ import re
 import pytest
 
 from tests.runs.loopback import CALLS, REFUSED, responses, swayed_answer, write_study
+from tests.servers.chat_server import ChatServer, Said
 from umpirical.stats.intervals import wilson
-from umpirical.testing import ChatServer
-from umpirical.testing.chat_server import Said
 
 QUESTIONS = 24
 CONCURRENCY = 12

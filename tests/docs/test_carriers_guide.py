@@ -5,8 +5,7 @@ from collections import Counter
 from tests.docs.reading import ROOT, blocks, table
 from umpirical.domain.stimuli import TIER_2
 from umpirical.stimuli.controlled.carriers.carrier import _Entry, read_carriers
-from umpirical.stimuli.controlled.carriers.crossing import MOST_CROSSED, carrier_quads
-from umpirical.stimuli.controlled.carriers.gate import carriers_checked
+from umpirical.stimuli.controlled.carriers.crossing import MOST_CROSSED, carrier_quads, carriers_checked
 from umpirical.stimuli.controlled.carriers.pairs import EDITS, LAYOUTS, MOST_EDITED, carrier_stimuli
 from umpirical.store.yaml_files import parse_yaml
 from umpirical.study.file import parse_study

@@ -10,8 +10,9 @@ import pytest
 from tests.docs.reading import ROOT, blocks, load_script
 from umpirical.cli import COMMANDS
 from umpirical.domain.readouts import READOUTS
-from umpirical.protocols.datasheet.readout_rules import parse_readouts
-from umpirical.protocols.datasheet.record import parse_datasheet
+from umpirical.protocols.datasheet.readout_rules import Readouts
+from umpirical.protocols.datasheet.record import Datasheet
+from umpirical.reports.record import record_json
 from umpirical.study.file import read_study
 
 FOLDER = ROOT / "docs" / "casebook"
@@ -56,7 +57,7 @@ def test_the_pages_are_what_the_records_give(capsys):
 def test_every_record_is_of_a_model_that_is_named_and_every_model_page_has_a_record():
     assert sorted(BOOK.judges()) == JUDGES
     pages = {path.name.removesuffix(write.TEMPLATE) for path in TEMPLATES if path.name.endswith(write.TEMPLATE)}
-    assert pages - {"README", "agents"} == {model.name for model in BOOK.models()}
+    assert pages - {"README", "agents", write.READER} == {model.name for model in BOOK.models()}
 
 
 @each_judge
@@ -234,12 +235,23 @@ def test_all_readouts_are_made_of_every_judge_that_compares(name):
     assert readouts.run.responses_sha256 == BOOK.sheet(name).run.responses_sha256
 
 
+def again_as_said(again, said):
+    """Returns what is said again of everything that was said."""
+    if isinstance(said, dict):
+        return {name: again_as_said(again[name], each) for name, each in said.items()}
+    if isinstance(said, list):
+        assert len(again) == len(said)
+        return [again_as_said(one, each) for one, each in zip(again, said, strict=True)]
+    return again
+
+
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_record_is_as_it_was_written_and_names_nothing_of_a_machine(name):
     text = (FOLDER / "records" / f"{name}.json").read_text(encoding="utf-8")
-    parse = parse_readouts if name.endswith(".readouts") else parse_datasheet
+    kind = Readouts if name.endswith(".readouts") else Datasheet
     # It says what it said, field by field; what records have been given since is not there, and nothing is put into it.
-    assert json.loads(parse(text).model_dump_json(exclude_unset=True)) == json.loads(text)
+    again = json.loads(record_json(kind.model_validate_json(text)))
+    assert again_as_said(again, json.loads(text)) == json.loads(text)
     assert not re.search(r"/(tmp|home|root|work)/", text)
 
 
@@ -332,3 +344,20 @@ def test_the_commands_are_there():
 def test_paragraphs_and_items_are_filled_and_nothing_else(text, filled):
     assert write.wrapped(text) == filled
     assert write.wrapped(filled) == filled
+
+
+def test_a_reader_that_gets_everything_right_is_accepted_under_every_policy():
+    assert set(BOOK.under(write.READER).values()) == {"Use"}
+
+
+def test_another_verdict_of_the_reader_is_found(copy):
+    def change(record):
+        measured(record["measures"], "figure-following")["value"] = 0.5
+
+    tamper(copy / write.READER / "datasheet.json", change)
+    assert check(copy) == 1
+
+
+def test_the_readers_record_names_nothing_of_a_machine():
+    for path in (FOLDER / write.READER).iterdir():
+        assert not re.search(r"/(tmp|home|root|work)/", path.read_text(encoding="utf-8")), path.name

@@ -7,6 +7,7 @@ import pytest
 
 from tests.docs.reading import ROOT, blocks, table
 from tests.runs.loopback import swayed_answer
+from tests.servers.chat_server import ChatServer
 from tests.stimuli.built import lend_stimuli
 from tests.trusting import trusting
 from umpirical.cli import main
@@ -15,7 +16,6 @@ from umpirical.protocols.datasheet.report import NON_CLAIMS
 from umpirical.stimuli.controlled.datasheet_set import RECIPES
 from umpirical.stimuli.controlled.family_files import builtin_families
 from umpirical.study.file import parse_study
-from umpirical.testing import ChatServer
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")

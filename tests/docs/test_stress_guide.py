@@ -38,7 +38,8 @@ def test_the_commands_lead_from_a_file_to_a_report(tmp_path, monkeypatch, capsys
         assert program == "umpirical"
         with pytest.raises(SystemExit) as stop:
             main(trusting(arguments))
-        assert not stop.value.code, capsys.readouterr().err
+        # Six answers are too few to decide, which `run` and `report` exit with.
+        assert stop.value.code in {None, 0, 4}, capsys.readouterr().err
     index = (tmp_path / "my-study" / "report" / "index.html").read_text()
     assert "Vertical spacing" in index
 
@@ -58,7 +59,7 @@ def test_the_study_whose_responses_a_model_writes_is_rehearsed(tmp_path, umpiric
     (tmp_path / "umpirical.yaml").write_text(RESPONSES)
     for command in ("generate", "run"):
         code, _, err = umpirical(command, tmp_path, "--yes")
-        assert code == 0, err
+        assert code == (4 if command == "run" else 0), err
     assert len((tmp_path / "generated" / "responses.jsonl").read_text().splitlines()) == 3
 
 

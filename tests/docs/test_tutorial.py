@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.docs.reading import ROOT, every_block, table
+from tests.servers.chat_server import ChatServer
 from tests.stimuli.built import lend_stimuli
 from umpirical.cli import main
 from umpirical.reports.decision import EXIT_CODES
 from umpirical.reports.gate import INCOMPLETE, REGRESSION
-from umpirical.testing import ChatServer
 
 TUTORIAL = ROOT / "docs" / "tutorial"
 CONCEPTS = ROOT / "docs" / "concepts"

@@ -20,7 +20,7 @@ EDITS = {
         "    seed: int | None = None\n",
         "    spelling: str = 'forwards'\n    seed: int | None = None\n",
     ),
-    "protocols/datasheet/design.py": (
+    "protocols/datasheet/spec.py": (
         "        ways = super().presentations(stimulus, capabilities, kind)\n",
         (
             "        ways = super().presentations(stimulus, capabilities, kind)\n"
@@ -45,7 +45,7 @@ import json, re, sys
 from collections import Counter
 import pyarrow.parquet as pq
 import umpirical
-from umpirical.testing.chat_server import ChatServer
+from tests.servers.chat_server import ChatServer
 
 def first_slot(body):
     prompt = body["messages"][-1]["content"]
@@ -76,7 +76,7 @@ print(json.dumps({
 def measured(source, folder):
     environment = os.environ | {"PYTHONPATH": str(source)}
     command = [sys.executable, "-c", MEASURE, str(folder)]
-    done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
+    done = subprocess.run(command, check=False, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

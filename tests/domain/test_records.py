@@ -45,6 +45,9 @@ CHANGED = {
     "columns": {"reference": "42"},
 }
 
+BESIDE = {"parts"}
+"""What is known of a stimulus and never shown: its id stays the same."""
+
 EXPECTATIONS = [
     NoPreference(),
     GivenWinner(0),
@@ -56,7 +59,11 @@ EXPECTATIONS = [
 
 
 def test_every_field_of_a_stimulus_has_a_change_to_try():
-    assert set(CHANGED) == {field.name for field in fields(Stimulus)}
+    assert set(CHANGED) == {field.name for field in fields(Stimulus)} - BESIDE
+
+
+def test_the_part_that_a_stimulus_belongs_to_leaves_its_id_as_it_was():
+    assert replace(STIMULUS, parts={"language": "de"}).id == STIMULUS.id
 
 
 @each("name", CHANGED)

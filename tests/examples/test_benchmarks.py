@@ -8,7 +8,7 @@ from tests.docs.reading import table
 from tests.examples.benchmarks import EXAMPLES, fortress_rows, harmbench_rows, study_of
 from tests.protocols.stress.end_to_end.loopback import PERSUADE
 from umpirical.datasets.guess import guess_dataset
-from umpirical.protocols.stress.record import parse_stress
+from umpirical.protocols.stress.record import StressReport
 from umpirical.protocols.stress.spec import HARNESS_NAMES
 from umpirical.study.file import parse_study
 
@@ -43,8 +43,9 @@ def parsed(folder):
 def test_a_ready_study_runs_from_its_files_to_a_report(study, benchmark_name, umpirical):
     for command in ("check", "generate", "run"):
         code, out, err = umpirical(command, study)
-        assert code == 0, (command, out, err)
-    [report] = [parse_stress(path.read_text()) for path in study.glob("runs/*/stress.json")]
+        # Ten rows settle nothing, so a run is not told to be used.
+        assert code == 0 or (command == "run" and code in {3, 4}), (command, out, err)
+    [report] = [StressReport.model_validate_json(path.read_text()) for path in study.glob("runs/*/stress.json")]
     wanted = [name for alias, name in HARNESS_NAMES.items() if alias != LEFT_OUT[benchmark_name]]
     assert sorted(test.name for test in report.tests) == sorted(["original", *wanted])
     assert report.complete
@@ -60,7 +61,7 @@ def test_a_ready_study_runs_from_its_files_to_a_report(study, benchmark_name, um
 def test_rows_are_stratified_as_in_the_paper(study, benchmark_name, umpirical):
     umpirical("generate", study)
     umpirical("run", study)
-    [report] = [parse_stress(path.read_text()) for path in study.glob("runs/*/stress.json")]
+    [report] = [StressReport.model_validate_json(path.read_text()) for path in study.glob("runs/*/stress.json")]
     [(stratum, values)] = report.dataset.strata.items()
     assert (stratum,) == parsed(study).dataset.columns.strata
     if benchmark_name != "persuade":

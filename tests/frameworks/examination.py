@@ -22,8 +22,10 @@ from aiohttp import web
 
 import umpirical
 from tests.frameworks.specimen import BATCH, FAULTS, RUBBISH, Simulation, Specimen
+from tests.servers.chat_server import ChatServer, prompt_text
 from umpirical.api.studies import JudgeEntry
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
+from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.integrations.promptfoo import judge as promptfoo
 from umpirical.judges.adapters.catalogue import Adapted, judge_adapter_of
@@ -32,10 +34,8 @@ from umpirical.judges.factory import build_judge
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import silence_telemetry
 from umpirical.models.spec import Calling
-from umpirical.reports.record import EstimateRecord
 from umpirical.runs.loop import run_on_loop
-from umpirical.testing import check_judge_adapter
-from umpirical.testing.chat_server import ChatServer, prompt_text
+from umpirical.testing import JudgeSamples, check_judge_adapter
 
 HARD = 'A "quoted" {brace} {{mustache}} <b>&amp;</b>\tTab\nline\r\n\\n \\ $x$ %s ünï 漢字 🙂 </answer>'
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "frameworks"
@@ -139,12 +139,14 @@ class Examined:
             judge = self.specimen.made(server.base_url, "Be exact.", self.folder)
             check_judge_adapter(
                 _OfConfigs(self.folder) if self.specimen.is_config else judge_adapter_of(judge),
-                judge,
                 self.spec,
-                expected=self._plain(),
-                broken=self.specimen.made(broken.base_url, "Be exact.", self.folder),
-                other=self.specimen.made(server.base_url, "Be kind.", self.folder),
-                stranger=self.specimen.placed(self.specimen.stranger(), self.folder),
+                JudgeSamples(
+                    judge=judge,
+                    expected=self._plain(),
+                    broken=self.specimen.made(broken.base_url, "Be exact.", self.folder),
+                    other=self.specimen.made(server.base_url, "Be kind.", self.folder),
+                    stranger=self.specimen.placed(self.specimen.stranger(), self.folder),
+                ),
             )
 
     def shows(self) -> None:
@@ -254,7 +256,7 @@ def _estimates(report: Any) -> dict[tuple[str, str], tuple[float, float, float]]
     """Returns value and interval by measure and stratum. An end that is not there lies at infinity."""
     found = {}
     for measure in report.measures:
-        if isinstance(measure.result, EstimateRecord) and (ends := measure.result.interval) is not None:
+        if isinstance(measure.result, Estimate) and (ends := measure.result.interval) is not None:
             low = -math.inf if ends.low is None else ends.low
             high = math.inf if ends.high is None else ends.high
             found[measure.name, measure.stratum] = (measure.result.value, low, high)

@@ -24,6 +24,8 @@ from urllib.request import Request, urlopen
 from tests.frameworks.examination import asked
 from tests.frameworks.matrix import ROOT, environment, installed, variables
 from tests.llm.bench_study import pairs
+from tests.servers.chat_server import ChatServer
+from tests.servers.llama_server import LlamaServer, installed_model
 from umpirical.api.studies import JudgeEntry
 from umpirical.domain.judgments import Outcome, Verdict
 from umpirical.domain.trials import Presented
@@ -33,8 +35,6 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import silence_telemetry
 from umpirical.models.spec import Calling
 from umpirical.runs.loop import run_on_loop
-from umpirical.testing import LlamaServer, installed_model
-from umpirical.testing.chat_server import ChatServer
 
 FOUND = ROOT / "docs" / "frameworks" / "real-model.json"
 SETTINGS = {"temperature": 0, "seed": 1, "max_tokens": 400, "repeat_penalty": 1.3}
@@ -199,7 +199,7 @@ def main(arguments: list[str]) -> None:
         sys.stdout.flush()
         # A thread that a framework leaves behind would keep the process.
         os._exit(0)
-    with LlamaServer(installed_model("smollm2"), cache=False, threads=1) as server:
+    with LlamaServer(installed_model(), cache=False, threads=1) as server:
         lines = {}
         for name in CHOSEN:
             lines[name] = found_by(name, server.base_url, COUNT)

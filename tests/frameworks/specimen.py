@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.servers.chat_server import Message, prompt_text
 from umpirical.api.options import DatasheetKeywords
 from umpirical.api.studies import datasheet_study
 from umpirical.domain.digests import digest
@@ -22,7 +23,6 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import Calling
 from umpirical.protocols.datasheet.stimuli import quality_of
 from umpirical.stats.simulation.judge import LatentJudge, slot_rates
-from umpirical.testing.chat_server import Message, prompt_text
 
 FAULTS = {"rejected": "rejected", "rate-limit": "rate-limited", "server-error": "server-error", "hang": "timeout"}
 """How a server fails, and what that is in a run."""

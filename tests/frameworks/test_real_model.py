@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.frameworks.real_model import CHOSEN, FOUND, UNREADABLE, found_by, page
-from umpirical.testing import LlamaServer, installed_model
+from tests.servers.llama_server import LlamaServer, installed_model
 
 KNOWN = json.loads(FOUND.read_text(encoding="utf-8"))
 
@@ -25,6 +25,6 @@ def test_what_was_recorded_is_what_the_model_says_directly(name):
 @pytest.mark.slow
 @pytest.mark.llm
 def test_a_verdict_through_a_framework_is_that_of_its_request():
-    with LlamaServer(installed_model("smollm2"), cache=False, threads=1) as server:
+    with LlamaServer(installed_model(), cache=False, threads=1) as server:
         found = found_by("openevals", server.base_url, 4)
     assert found["same"] == found["asked"] == 4

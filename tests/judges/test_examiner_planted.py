@@ -9,7 +9,7 @@ from tests.recovery.examiner_sampling import TESTS, design, draw, ordinal
 from umpirical.domain.scales import GradeScale
 from umpirical.judges.simulated.examiner import Truth, planted_examiner
 from umpirical.judges.simulated.profiles import EXAMINER_PROFILES, ExaminerProfile
-from umpirical.protocols.stress.key import kind_of
+from umpirical.protocols.stress.design import kind_of
 from umpirical.stats.simulation.examiner import LatentExaminer
 
 SIX = ordinal(6)

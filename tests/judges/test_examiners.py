@@ -17,7 +17,7 @@ from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict, St
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.factory import build_judge
 from umpirical.judges.model_judge import describe_order, describe_scale
-from umpirical.judges.prompt import builtin_prompt, fence, resolve_prompts
+from umpirical.judges.prompt import StudyTexts, builtin_prompt, fence, resolve_prompts
 from umpirical.judges.simulated.examiner import Truth, grade_unit, planted_examiner, read_shown, words_ratio
 from umpirical.judges.simulated.model import SimulatedModel, can_read
 from umpirical.judges.simulated.profiles import (
@@ -31,8 +31,8 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.models.spec import Calling
 from umpirical.protocols.datasheet import stimuli as datasheet_stimuli
-from umpirical.protocols.stress import key as stress_key
-from umpirical.protocols.stress.key import kind_of, truth_of, truths
+from umpirical.protocols.stress import design as stress_key
+from umpirical.protocols.stress.design import kind_of, truth_of, truths
 from umpirical.runs.call import CallSpec
 from umpirical.stats.simulation.examiner import LatentExaminer, centre, grade_rates, joint_rates
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, ProvedPerturbation
@@ -40,7 +40,7 @@ from umpirical.store.stimulus_sets import write_stimuli
 from umpirical.text.templates import fill
 
 SIX = ordinal(6)
-KEY = "umpirical.protocols.stress.key:answer_key"
+KEY = "umpirical.protocols.stress.design:answer_key"
 ITEMS = 1500
 
 FORMAT_TESTS = (
@@ -326,7 +326,7 @@ def test_every_examiner_answers_through_the_judge(tmp_path, name, labels):
         scale={"kind": kind, "labels": labels},
         model={"adapter": "simulated", "name": name},
     )
-    resolved = resolve_prompts(spec, tmp_path, shared={"instruction": "Grade.", "rubric": "[answer, 0]\nx"})
+    resolved = resolve_prompts(spec, tmp_path, texts=StudyTexts({"instruction": "Grade.", "rubric": "[answer, 0]\nx"}))
     judge = build_judge(resolved, folder=tmp_path, calling=Calling(answer_key=lambda: key, seed=1))
 
     async def ask(text):

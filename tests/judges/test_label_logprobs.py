@@ -5,13 +5,13 @@ from math import exp, inf, log
 
 import pytest
 
+from tests.servers.chat_server import Said
 from umpirical.domain.judgments import Abstained, Unparsed, Verdict
 from umpirical.domain.readouts import Span
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice
 from umpirical.judges.label_logprobs import NO_LOGPROBS, LabelReader, Undecided, read_tokens
 from umpirical.judges.spec import JudgeSpec
-from umpirical.testing.chat_server import Said
 
 ONE, TWO, TIE = (Verdict(choice) for choice in (Choice.SLOT_1, Choice.SLOT_2, Choice.TIE))
 

@@ -7,7 +7,7 @@ import pytest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.factory import build_judge
-from umpirical.judges.prompt import columns_of, resolve_prompts
+from umpirical.judges.prompt import StudyTexts, columns_of, resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.requests import Message
 from umpirical.models.spec import Calling
@@ -93,7 +93,7 @@ def test_a_built_in_prompt_keeps_our_names_beside_one_with_names_of_its_own(tmp_
 def test_a_name_of_the_template_comes_before_a_text_of_the_study(tmp_path):
     (tmp_path / "p.txt").write_text("{instruction} {first} {second} {rubric}")
     shared = {"instruction": "Grade it.", "rubric": "R"}
-    resolved = resolve_prompts(spec(inputs={"task": "instruction"}), tmp_path, shared=shared)
+    resolved = resolve_prompts(spec(inputs={"task": "instruction"}), tmp_path, texts=StudyTexts(shared))
     assert resolved.prompts["baseline"] == "{{task}} {{first}} {{second}} R"
 
 

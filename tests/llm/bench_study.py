@@ -17,7 +17,7 @@ from umpirical.store.parquet import read_rows
 EXAMPLE = Path(__file__).parents[2] / "examples" / "local-judge"
 
 
-def write_study(folder: Path, base_url: str) -> Path:
+def write_study(folder: Path, base_url: str, *, families: int = 5) -> Path:
     """The example's files in `folder`, with the server's address in place of the one in them."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(EXAMPLE / "umpirical.yaml", folder)
@@ -25,7 +25,11 @@ def write_study(folder: Path, base_url: str) -> Path:
     study = folder / "umpirical.yaml"
     text = study.read_text()
     assert text.count("http://127.0.0.1:8080/v1") == 1
-    study.write_text(text.replace("http://127.0.0.1:8080/v1", base_url))
+    text = text.replace("http://127.0.0.1:8080/v1", base_url)
+    listed = [line for line in text.splitlines(keepends=True) if line.startswith("  - tasks/")]
+    for line in listed[families:]:
+        text = text.replace(line, "")
+    study.write_text(text)
     return folder
 
 

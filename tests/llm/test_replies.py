@@ -10,13 +10,13 @@ import pytest
 
 from tests.models.chat_model import chat_model
 from tests.models.scripted_server import Reply, serve
+from tests.servers.llama_server import LlamaServer
 from umpirical.domain.judgments import Failed, Unparsed, Verdict
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.trials import Presentation
 from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.models.caller import Retrying
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.testing import LlamaServer
 
 FOLDER = Path(__file__).parent / "replies"
 REPLIES = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))}

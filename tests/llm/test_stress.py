@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.llm.bench_study import rows, umpirical
-from umpirical.protocols.stress.record import parse_stress
+from umpirical.protocols.stress.record import StressReport
 from umpirical.store.generation import GenerationStore
 
 pytestmark = [pytest.mark.llm, pytest.mark.slow]
@@ -60,7 +60,7 @@ def test_every_trial_has_one_outcome_and_the_report_says_what_was_made(folder):
     [run] = (folder / "runs").iterdir()
     planned = [row["trial_id"] for row in rows(run, "plan")]
     assert Counter(row["trial_id"] for row in rows(run, "judgments")) == Counter(planned)
-    report = parse_stress((run / "stress.json").read_text(encoding="utf-8"))
+    report = StressReport.model_validate_json((run / "stress.json").read_text(encoding="utf-8"))
     made = {test.name: test.made for test in report.tests}
     assert made["vertical-spacing"].proved == 2
     assert made["paraphrase"].accepted + made["paraphrase"].given_up == 2

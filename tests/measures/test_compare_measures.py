@@ -4,16 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 from tests.recovery.outcome_sampling import sample_run
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
 from umpirical.measures.catalogue import MEASURES
+from umpirical.reports.limits import one_sided
+from umpirical.reports.record import MeasureRecord
 from umpirical.stats.bradley_terry import estimate_weights
 from umpirical.stats.differences import paired_difference
-from umpirical.stats.intervals import cluster_wilson
+from umpirical.stats.intervals import cluster_wilson, exact_low
 from umpirical.stats.simulation.judge import LatentJudge
 
 JUDGE = LatentJudge(1.2, 0.8, 0.3, 0.6, 0.01, length_weight=0.5)
@@ -354,8 +356,8 @@ class TestDPrime:
         assert (found.interval.high, found.censoring) == (None, "right")
 
     def test_at_the_floor_it_has_an_upper_limit(self):
-        pairs = [equal(task, 10, tie_calls=10) for task in "abc"]
-        pairs += [step(task, 1.0, 10) for task in "abc"]
+        pairs = [equal(task, 10, tie_calls=10) for task in "abcdefgh"]
+        pairs += [step(task, 1.0, 10) for task in "abcdefgh"]
         found = measured("d-prime", Tallies(pairs=tuple(pairs)))["1"]
         assert (found.interval.low, found.censoring) == (None, "left")
         assert found.value == found.interval.high < 0
@@ -385,3 +387,64 @@ class TestDPrime:
         found = measured("d-prime", Tallies(pairs=tuple(pairs)))["1"]
         assert isinstance(found, Estimate)
         assert found.value == pytest.approx(0.66, abs=0.02)
+
+
+class TestThreshold:
+    """No threshold is given where the data do not say where it lies."""
+
+    STEPS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
+
+    def ladder(self, right):
+        """A task of each kind for each number of right calls of two, at every step."""
+        return Tallies(
+            pairs=tuple(
+                step(f"t{task}", delta, 1, correct_calls=calls)
+                for task, calls in enumerate(right)
+                for delta in self.STEPS
+            )
+        )
+
+    def test_a_judge_that_is_perfect_on_some_tasks_and_guesses_on_others_has_none(self):
+        found = measured("detection-threshold", self.ladder([2] * 12 + [1] * 12))[""]
+        assert isinstance(found, Undefined)
+        assert "changes too little" in found.reason
+
+    def test_a_judge_that_always_sees_it_or_never_does_has_a_limit(self):
+        assert measured("detection-threshold", self.ladder([2] * 24))[""].censoring == "left"
+        assert measured("detection-threshold", self.ladder([1] * 24))[""].censoring == "right"
+
+
+def test_where_no_pair_was_missed_a_quad_counts_once():
+    """16 quads without an error do not show that fewer than one pair in ten is missed; 32 single pairs would."""
+    tallies = Tallies(pairs=tuple(step(f"t{task}", 5.0, 2, correct_calls=4, both_correct=2) for task in range(16)))
+    for name in ("target-sensitivity", "both-orders-sensitivity"):
+        result = measured(name, tallies)["5"]
+        record = MeasureRecord(name=name, title="", about="", worse="lower", arm="", stratum="5", result=result)
+        bound = one_sided(record, result, "low", alpha=0.05, count_missing=True)
+        assert bound == pytest.approx(exact_low(16 / 1.05, 16 / 1.05, 0.05))
+        alone = replace(result, joint=None)
+        assert one_sided(record, alone, "low", alpha=0.05, count_missing=True) > 0.9 > bound
+
+
+class TestExcessOfLockedFamilies:
+    """Each family names position 1 throughout, or ties: the excess is p - p², which is at most 1/4."""
+
+    def excess(self, locked):
+        """Of so many locked families among 48."""
+        pairs = [
+            equal(f"t{k}", 2, positional=2, slot_1_calls=4) if k < locked else equal(f"t{k}", 2, no_preference=2)
+            for k in range(48)
+        ]
+        return measured("excess-positional", Tallies(pairs=tuple(pairs)))[""]
+
+    def test_it_covers_and_is_never_more_than_is_possible(self):
+        """Exactly, since nothing but the number of locked families is random."""
+        every = [self.excess(locked) for locked in range(49)]
+        found = [each.interval for each in every]
+        assert max(max(each.value, each.interval.high) for each in every) <= 0.25 + 1e-9
+        assert min(each.high - each.low for each in found) > 0.01
+        for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+            true = share - share**2
+            held = [n for n, each in enumerate(found) if each.low - 1e-4 <= true <= each.high + 1e-4]
+            # Few numbers of families are likely, so it cannot be .95 throughout.
+            assert 0.925 <= binom.pmf(held, 48, share).sum() <= 0.98, share

@@ -6,6 +6,8 @@ from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import CallTally, QuadTally, Tallies
 from umpirical.measures.contrasts import contrasts_between
+from umpirical.reports.comparison import standings
+from umpirical.reports.significance import holm
 from umpirical.stats.differences import paired_difference
 
 ARM = "baseline"
@@ -64,3 +66,16 @@ def test_a_step_that_one_of_them_lacks_and_tier_2_are_not_compared():
     assert {stratum for _, stratum in found(other, NOW)} == {""}
     second_tier = run([10, 9, 8], [0, 0, 1], [0, 0, 0], family=Family.CARRIER_LADDER)
     assert all(isinstance(result, Undefined) for result in found(second_tier, second_tier).values())
+
+
+def test_a_rate_of_which_neither_judge_has_an_event_is_not_among_those_tested():
+    """Nobody fails: the p-value of the unread answers is corrected for the rows that could differ, and for no other."""
+    contrasts = [one for one in contrasts_between(BEFORE, NOW, ARM, ARM) if one.measure.name in NAMES]
+    assert [one.measure.name for one in contrasts if one.never] == ["failure-rate"]
+    records = [one.measure.result for one in contrasts]
+    primary = [True] * len(records)
+    never = [one.never for one in contrasts]
+    every, some = standings(records, primary), standings(records, primary, never=never)
+    tested = [p.p_value for p, fixed in zip(every, never, strict=True) if not fixed]
+    assert [standing.adjusted_p for standing, fixed in zip(some, never, strict=True) if not fixed] == holm(tested)
+    assert (every[never.index(True)].p_value, some[never.index(True)].adjusted_p) == (1.0, None)

@@ -140,16 +140,25 @@ def test_shares_by_hand():
 
 def test_the_threshold_by_hand():
     # 1/2 at one step, 1 at two: three quarters halfway.
-    assert results("detection-threshold", BY_HAND)[""].value == pytest.approx(1.5)
+    tasks = [
+        replace(tally, cluster=f"{tally.cluster}{copy}", better_higher=tally.pairs * (tally.delta / 2))
+        for copy in range(12)
+        for tally in BY_HAND.grade_pairs
+        if tally.family == Family.LADDER
+    ]
+    assert results("detection-threshold", Tallies(grade_pairs=tuple(tasks)))[""].value == pytest.approx(1.5)
+    few = results("detection-threshold", BY_HAND)[""]
+    assert "changes too little" in few.reason
 
 
 def test_the_spread_by_hand():
     spread = results("grade-spread", BY_HAND)[""]
     assert (spread.value, spread.numerator, spread.denominator, spread.unit) == (0.5, 4.0, 8, "pair")
-    # Residuals 3 - 2 and 1 - 2; factor 2 · 2 / (8 · 0.5) = 1; each limit m solves |0.5 - m| = t sqrt(m / 8).
+    # Residuals 3 - 2 and 1 - 2; factor 2 · 2 / (8 · 0.5) = 1; the lower limit m solves |0.5 - m| = t sqrt(m / 8).
     reach = student_t.ppf(0.975, 1) ** 2 / 8
-    for limit in (spread.interval.low, spread.interval.high):
-        assert (0.5 - limit) ** 2 == pytest.approx(reach * limit)
+    assert (0.5 - spread.interval.low) ** 2 == pytest.approx(reach * spread.interval.low)
+    # The upper one is that of the 3 alone: mean 3/8, residuals 3/2 and -3/2, factor 2 · 4.5 / (8 · 3/8) = 3.
+    assert (0.375 - spread.interval.high) ** 2 == pytest.approx(3 * reach * spread.interval.high)
 
 
 def grade(task, level, score, answers=1):

@@ -9,7 +9,6 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import ChangeTally, GoldTally, RepeatTally, Tallies
 from umpirical.measures.catalogue import measure_all
 from umpirical.measures.contrasts import contrasts_between, item_rates
-from umpirical.reports.record import result_record
 from umpirical.reports.significance import difference_p
 
 ARM = "baseline"
@@ -87,7 +86,7 @@ def test_judges_that_are_alike_are_told_apart_in_one_test_of_twenty(runs):
     for contrasts in repeated_contrasts(alike, alike, runs):
         for key, contrast in contrasts.items():
             if isinstance(contrast.measure.result, Estimate):
-                p = difference_p(result_record(contrast.measure.result))
+                p = difference_p(contrast.measure.result)
                 alarms.setdefault(key, []).append(p is not None and p < 0.05)
     assert len(alarms) >= 4
     most = 0.06 if runs >= 2_000 else 0.12

@@ -4,8 +4,8 @@ import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from umpirical.domain.measures import Undefined
-from umpirical.domain.tallies import EditTally, PairTally, Tallies
-from umpirical.measures.catalogue import measure_all
+from umpirical.domain.tallies import ChangeTally, EditTally, PairTally, Tallies
+from umpirical.measures.catalogue import MEASURES, measure_all
 
 EACH = {
     "right": {"stable": 1, "both_correct": 1, "correct_calls": 2, "slot_1_calls": 1, "slot_2_calls": 1,
@@ -93,3 +93,14 @@ def test_nothing_counted_is_no_number():
     found = measured(Tallies(pairs=(PairTally("a", "baseline", "natural", 0.0, 0, incomplete=1),)))
     assert all(isinstance(result, Undefined) for result in found.values())
     assert found["both-orders-accuracy", "", ""].reason == "no pair has an answer in both orders"
+
+
+def test_one_abstention_takes_a_part_of_a_pair_out_and_not_the_whole():
+    """Of 80 pairs, 19 lack one of eight comparisons: they are counted by the others, and 19/8 pairs are missing."""
+    tallies = [
+        ChangeTally(f"t{k}", "baseline", "", "", "same-verdict", 1, changed=float(k < 4), lost=(k < 19) / 8)
+        for k in range(80)
+    ]
+    spec = MEASURES.get("change-rate")
+    [found] = [part.result for part in spec.compute(Tallies(changes=tuple(tallies)), "baseline")]
+    assert (found.numerator, found.denominator, sum(found.left_out.values())) == (4, 80, 3)

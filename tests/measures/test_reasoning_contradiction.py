@@ -31,7 +31,7 @@ def test_it_is_the_share_of_contradictions_among_reasonings_that_state_a_verdict
     [
         ([(10, 0, 0, 0), (10, 0, 0, 0)], "no verdict comes with a reasoning"),
         ([(10, 10, 0, 0), (10, 10, 0, 0)], "no reasoning states a verdict"),
-        ([(10, 10, 4, 1), (10, 10, 0, 0)], "only one task was measured: an interval needs at least two"),
+        ([(10, 10, 4, 1), (10, 10, 0, 0)], "all that it counts is from one task, and an interval needs at least two"),
         ([], "no verdict comes with a reasoning"),
     ],
 )

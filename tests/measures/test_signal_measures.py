@@ -194,3 +194,21 @@ def test_a_mean_over_many_repeats_that_came_out_below_zero_is_zero():
     found = signal._limit(sums, "right", {})
     assert found == signal._limit(sums.clip(0), "right", {})
     assert found.censoring == "right"
+
+
+def test_what_the_model_does_not_fit_has_no_parameters():
+    """Perfect on one half of the tasks, and locked onto a position on the other: no latent judge is like that."""
+    counts = {True: (1, 0, 0, 0, 1, 0), False: (1, 0, 0, 1, 0, 0)}
+    tallies = Tallies(
+        outcomes=tuple(
+            OutcomeTally(f"t{task}", "baseline", family, "", delta, 0.0, 0.0, said, 2)
+            for task in range(24)
+            for family, delta, said in (
+                ("delta0", 0.0, (0, 0, 1, 0, 0, 1) if task % 2 else counts[False]),
+                *(("ladder", delta, counts[bool(task % 2)]) for delta in (0.5, 1.0, 2.0, 5.0)),
+            )
+        )
+    )
+    assert measured("goodness-of-fit", tallies).value < 0.001
+    for name in PARAMETERS:
+        assert "does not fit its answers" in measured(name, tallies).reason

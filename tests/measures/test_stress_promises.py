@@ -27,6 +27,9 @@ REPEATS = {"flip-rate", "verdict-entropy", "modal-share", "repeat-icc"}
 ORDERED = {"grade-shift", "shift-equivalence", "repeat-icc", "within-one", "mean-absolute-error", "grade-bias"}
 ORDERED |= {"weighted-kappa", "agreement-ccc", "pearson", "spearman", "severity", "compression"}
 
+BY_SCALE = {"agreement-beyond-length"}
+"""Measured with and without order, and not the same: without it, only whether the label is given counts."""
+
 EXAMINER = Examiner(severity=0.2, slope=0.8, noise=0.8, shift=0.2, blind=0.2)
 EVEN = (1 / 6,) * 6
 PARTS = ("changes", "repeats", "golds", "calls")
@@ -56,7 +59,7 @@ def test_they_are_those_of_the_user_s_own_data(tallies):
     names = {spec.name for spec, _ in measure_all(tallies, kind="grade", protocol="stress")}
     assert names == {*IDS, *CALLS}
     assert names >= CHANGES | FLIPS | REPEATS | ORDERED
-    assert len(SPECS) == 25
+    assert len(SPECS) == 26
 
 
 def test_controlled_stimuli_have_none_of_them():
@@ -155,8 +158,9 @@ def test_items_of_one_cluster_are_not_independent(spec, tallies):
         other = results(spec, twice)[part]
         assert other.value == pytest.approx(result.value, abs=0.01)
         ratio = (other.interval.high - other.interval.low) / (result.interval.high - result.interval.low)
-        # Independent items would give 0.71. The shares of modes vary so little that the least design effect is used.
-        assert ratio > (0.75 if spec.name == "modal-share" else 0.85)
+        # Independent items would give 0.71. The shares of modes vary so little that the least design effect is used. So
+        # few positives are missed that the limit is that of none, which knows of no clusters.
+        assert ratio > (0.75 if spec.name in {"modal-share", "false-negative-rate"} else 0.85)
 
 
 @pytest.mark.parametrize("spec", [spec for spec in SPECS if spec.name in ORDERED], ids=lambda spec: spec.name)
@@ -172,7 +176,9 @@ def test_without_order_there_are_no_steps(spec, tallies):
         assert "no order" in result.reason
 
 
-@pytest.mark.parametrize("spec", [spec for spec in SPECS if spec.name not in ORDERED], ids=lambda spec: spec.name)
+@pytest.mark.parametrize(
+    "spec", [spec for spec in SPECS if spec.name not in ORDERED | BY_SCALE], ids=lambda spec: spec.name
+)
 def test_everything_else_is_measured_without_order(spec, tallies):
     names = replace(
         tallies,

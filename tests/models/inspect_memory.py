@@ -1,7 +1,7 @@
-"""Makes many calls through the Inspect adapter, in a process of its own: `inspect_memory.py FIRST MORE`.
+"""Makes many calls through the Inspect adapter, in a process of its own.
 
-Prints by how many MB the process and the Python objects in it grew over the later calls, and how many of Inspect's
-records of calls are still there.
+`python -m tests.models.inspect_memory FIRST MORE` prints by how many MB the process and the Python objects in it
+grew over the later calls, and how many of Inspect's records of calls are still there.
 """
 
 import asyncio
@@ -12,11 +12,11 @@ import sys
 import tracemalloc
 from pathlib import Path
 
+from tests.servers.chat_server import ChatServer
 from umpirical.integrations.inspect.model import InspectConnection, Provider
 from umpirical.models.caller import Caller
 from umpirical.models.pace import Pace
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.testing import ChatServer
 
 PROMPT = "Which of the two answers is better, and by how much? " * 20
 

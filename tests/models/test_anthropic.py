@@ -3,12 +3,12 @@
 import pytest
 
 from tests.cases import each
+from tests.servers.anthropic_server import message
 from umpirical.domain.responses import Usage
 from umpirical.models.adapters.anthropic import ADAPTER, read_message, request_body
 from umpirical.models.caller import CallFailed
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.models.spec import ModelSpec
-from umpirical.testing.anthropic_server import message
 
 SCHEMA = '{"type": "object"}'
 BODY = {"model": "m", "messages": [{"role": "user", "content": "Which?"}]}

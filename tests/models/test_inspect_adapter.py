@@ -27,6 +27,7 @@ from tests.models.inspect_opening import (
     tie,
 )
 from tests.models.scripted_server import Reply, completion, serve
+from tests.servers.chat_server import ChatServer, Fault
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Usage
 from umpirical.judges.factory import build_judge
@@ -36,7 +37,6 @@ from umpirical.models.caller import Retrying
 from umpirical.models.money import CapReached, Ledger, Meter
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.models.spec import Calling, ModelSpec, open_model
-from umpirical.testing import ChatServer, Fault
 
 pytestmark = OLD_NAME
 

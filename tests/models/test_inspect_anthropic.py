@@ -18,10 +18,10 @@ from tests.models.inspect_opening import (
     request,
     tie,
 )
+from tests.servers.anthropic_server import AnthropicFault, AnthropicServer
 from umpirical.domain.responses import Usage
 from umpirical.models.money import Ledger, Meter
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.testing.anthropic_server import AnthropicFault, AnthropicServer
 
 pytestmark = OLD_NAME
 

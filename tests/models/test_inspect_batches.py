@@ -9,13 +9,13 @@ from decimal import Decimal
 import pytest
 
 from tests.models.inspect_opening import OLD_NAME, SCHEMA, VERDICT, PennyPricer, opened, request, tie
+from tests.servers.batch_server import BatchServer
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Usage
 from umpirical.models.caller import Retrying
 from umpirical.models.money import Ledger, Meter
 from umpirical.models.requests import Decoding
 from umpirical.models.spec import Calling, ModelSpec, open_model
-from umpirical.testing.batch_server import BatchServer
 
 # Inspect's batches do not close the streams their answers come by.
 UNCLOSED = pytest.mark.filterwarnings("ignore:Unclosed <MemoryObject:ResourceWarning")

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).with_name("inspect_memory.py")
+ROOT = Path(__file__).parents[2]
 
 
 def measured(first, more):
-    command = [sys.executable, str(SCRIPT), str(first), str(more)]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout)
+    command = [sys.executable, "-m", "tests.models.inspect_memory", str(first), str(more)]
+    return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=600).stdout)
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads memory from /proc")

@@ -12,11 +12,11 @@ import pytest
 
 from tests.models.chat_model import chat_model
 from tests.models.scripted_server import Reply, completion, serve
+from tests.servers.chat_server import ChatServer, Fault
 from umpirical.domain.responses import Usage
 from umpirical.models.caller import Retrying
 from umpirical.models.pace import Pace
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.testing import ChatServer, Fault
 
 SCHEMA = '{"additionalProperties":false,"properties":{},"required":[],"type":"object"}'
 QUICK = Retrying(attempts=2, first_wait=0.01)

@@ -8,10 +8,10 @@ import pytest
 
 from tests.models.chat_model import chat_model
 from tests.runs.loopback import swayed_answer
+from tests.servers.chat_server import ChatServer
 from umpirical.models.caller import Retrying
 from umpirical.models.pace import Pace, PushBacks
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.testing import ChatServer
 
 PROMPT = "[candidate 1, 0]\na\n[end of candidate 1, 0]\n\n[candidate 2, 0]\nb\n[end of candidate 2, 0]"
 

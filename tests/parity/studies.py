@@ -13,9 +13,9 @@ from typing import Any
 from click.testing import CliRunner
 
 from tests.protocols.stress.end_to_end.loopback import answer
+from tests.servers.chat_server import ChatServer
 from tests.trusting import trusting
 from umpirical.cli import cli
-from umpirical.testing import ChatServer
 
 RECORDS = Path(__file__).parent / "records.json"
 

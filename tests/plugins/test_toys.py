@@ -16,13 +16,14 @@ from tests.plugins.toy_judge_adapter import LENIENT, Panel, longest
 from tests.plugins.toy_model_adapter import ADAPTER as SOCKETS
 from tests.plugins.toy_protocol import PREFERENCE
 from tests.plugins.toy_section import SECTION
+from tests.servers.chat_server import ChatServer
 from tests.testing.chat_backend import chat_backend
 from tests.trusting import trusting
 from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.domain.trials import Presented
 from umpirical.judges.spec import JudgeSpec
 from umpirical.testing import (
-    ChatServer,
+    JudgeSamples,
     check_executor,
     check_judge_adapter,
     check_measure,
@@ -166,15 +167,14 @@ def test_the_judge_adapter_keeps_every_promise():
     def raises(*_):
         raise RuntimeError("no quorum")
 
-    check_judge_adapter(
-        PANELS,
-        LENIENT,
-        JudgeSpec(name="panel", callable="toy_judge_adapter:LENIENT"),
+    samples = JudgeSamples(
+        judge=LENIENT,
         expected=[(Presented("t", "long answer", "short"), "1"), (Presented("t", "a", "longer"), "2")],
         broken=Panel("none", [raises]),
         other=Panel("the shorter, the better", [longest]),
         stranger=longest,
     )
+    check_judge_adapter(PANELS, JudgeSpec(name="panel", callable="toy_judge_adapter:LENIENT"), samples)
 
 
 def test_the_executor_keeps_every_promise():

@@ -16,10 +16,8 @@ from umpirical.measures.catalogue import MeasureSpec, measure_all
 from umpirical.measures.counting.judgments import counting
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 from umpirical.protocols.protocol import Protocol, Study, StudySpec
-from umpirical.reports.audit import audit_rows
-from umpirical.reports.card import Card, plain, render_card
-from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
-from umpirical.reports.pages import Section, environment, render_sections, sections_of
+from umpirical.reports.facts import audit_rows, judge_record, run_record, spend_record, trouble_records
+from umpirical.reports.pages import Card, Section, environment, plain, render_card, render_sections, sections_of
 from umpirical.reports.record import (
     AuditRow,
     JudgeRecord,

@@ -1,8 +1,7 @@
 """A report section in one file: who answered, on the page and the card of every protocol."""
 
 from umpirical.measures.catalogue import EVERY_PROTOCOL
-from umpirical.reports.card import plain
-from umpirical.reports.pages import Section
+from umpirical.reports.pages import Section, plain
 
 SECTION = Section(
     "who-answered",

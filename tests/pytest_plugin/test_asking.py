@@ -9,8 +9,8 @@ import textwrap
 import pytest
 
 from tests.runs.loopback import responses
+from tests.servers.chat_server import ChatServer
 from umpirical.store.budget import Budget
-from umpirical.testing import ChatServer
 
 pytest_plugins = ["pytester"]
 

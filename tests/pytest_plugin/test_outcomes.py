@@ -133,6 +133,7 @@ def test_strict_takes_no_way_of_use_for_a_limit_that_is_missed(answered):
         """
         DARK = {"measure": "dark-current", "at_most": 0.15, "essential": False}
         POLICY = {"policy": "lax", "extends": "ci-smoke", "grade": [DARK]}
+        LARGE = {"measure": "target-sensitivity", "at": 5, "at_least": 0.65}
 
         def test_used_with_limits(umpirical):
             umpirical.assert_reliable("simulated:lenient-on-nothing", policy=POLICY)
@@ -141,7 +142,7 @@ def test_strict_takes_no_way_of_use_for_a_limit_that_is_missed(answered):
             umpirical.assert_reliable("simulated:lenient-on-nothing", policy=POLICY, strict=True)
 
         def test_unsettled(umpirical):
-            umpirical.assert_reliable("simulated:compressed-grader", policy="ci-smoke")
+            umpirical.assert_reliable("simulated:compressed-grader", policy={"extends": "ci-smoke", "grade": [LARGE]})
         """
     )
     result = answered.runpytest_subprocess()

@@ -8,7 +8,7 @@ import numpy as np
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally, ChangeTally, GoldTally, RepeatTally, Tallies
 from umpirical.judges.simulated.examiner import Truth
-from umpirical.protocols.stress.key import kind_of
+from umpirical.protocols.stress.design import kind_of
 from umpirical.stats.simulation.examiner import LatentExaminer
 
 ARM = "baseline"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import factorial, log, prod
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 from scipy.special import ndtr
@@ -151,12 +152,14 @@ def _golds(row: _Row, levels: int) -> Iterator[GoldTally]:
     }
     for test, (answers, right) in texts.items():
         gold = (row.name, "baseline", test, "", f"L{right}")
+        long = 200 + crc32(row.name.encode()) % 800
+        lengths = {"characters": long, "words": long // 6 + long % 7}
         if not row.answered:
-            yield GoldTally(*gold, "", float(right), None, 1.0)
+            yield GoldTally(*gold, "", float(right), None, 1.0, **lengths)
             continue
         for kind in sorted(set(answers)):
             share = answers.count(kind) / len(answers)
-            yield GoldTally(*gold, f"L{kind}", float(right), float(kind), share)
+            yield GoldTally(*gold, f"L{kind}", float(right), float(kind), share, **lengths)
 
 
 # What it should come to.
@@ -244,6 +247,8 @@ def of_table(table) -> dict[str, float]:
         "weighted-kappa": 1 - float((table * gap**2).sum() / (chance * gap**2).sum()),
         "agreement-ccc": 2 * cov / (var_x + var_y + (mean_x - mean_y) ** 2),
         "pearson": cov / np.sqrt(var_x * var_y),
+        # Lengths have nothing to do with grades here.
+        "agreement-beyond-length": cov / np.sqrt(var_x * var_y),
         "spearman": _rank_correlation(table, gold, given),
         "krippendorff-alpha": _alpha(table, ordinal=levels > 2),
         "severity": float(mean_y + cov / var_x * (mid - mean_x) - mid),

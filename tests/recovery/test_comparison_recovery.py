@@ -11,11 +11,11 @@ import pytest
 from scipy.stats import binomtest
 
 from tests.recovery.outcome_sampling import DESIGN, sample_run
+from umpirical.domain.measures import Interval
 from umpirical.domain.stimuli import Family
 from umpirical.measures.contrasts import contrasts_between
-from umpirical.protocols.datasheet.policy_files import preset
+from umpirical.protocols.datasheet.spec import preset
 from umpirical.reports.comparison import standings, words_on
-from umpirical.reports.record import IntervalRecord, result_record
 from umpirical.reports.significance import difference_p
 from umpirical.stats.differences import sign_flip_p
 from umpirical.stats.simulation.judge import LatentJudge
@@ -50,9 +50,9 @@ def compared(runs):
         for one, two in combinations(runs, 2)
         for contrast in contrasts_between(one, two, "baseline", "baseline")
     ]
-    found = [result_record(contrast.measure.result) for contrast in contrasts]
+    found = [contrast.measure.result for contrast in contrasts]
     primary = [(contrast.measure.name, contrast.measure.stratum) in LIMITED for contrast in contrasts]
-    return contrasts, found, standings(found, primary)
+    return contrasts, found, standings(found, primary, never=[contrast.never for contrast in contrasts])
 
 
 def most(runs, level=0.05):
@@ -68,7 +68,7 @@ def test_one_difference_is_tested_at_its_level_under_family_effects(runs):
     for _ in range(runs):
         one, two = (sampled(JUDGES["careful"], rng) for _ in range(2))
         row = difference([one, two])
-        ours.append(difference_p(result_record(row.measure.result)) < 0.05)
+        ours.append(difference_p(row.measure.result) < 0.05)
         flipped.append(sign_flip_p(*row.paired, rng=rng) < 0.05)
         naive.append(mcnemar(row.paired, rng) < 0.05)
     assert np.mean(ours) <= max(0.06, most(runs))
@@ -145,4 +145,4 @@ def test_judges_that_are_alike_are_called_equivalent_once_there_is_enough():
 
 
 def _record(found):
-    return IntervalRecord(low=found.low, high=found.high, level=found.level, method=found.method)
+    return Interval(low=found.low, high=found.high, level=found.level, method=found.method)

@@ -12,15 +12,14 @@ import pytest
 from tests.recovery.examiner_sampling import TESTS, design, draw, ordinal, tallies_of
 from umpirical.domain.measures import Estimate
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict, Stimulus
-from umpirical.judges.prompt import resolve_prompts
+from umpirical.judges.prompt import StudyTexts, resolve_prompts
 from umpirical.judges.simulated.examiner import planted_examiner
 from umpirical.judges.simulated.profiles import EXAMINER_PROFILES
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MEASURES, measure_all
 from umpirical.models.spec import Calling
 from umpirical.protocols.stress.counting import stress_counts
-from umpirical.protocols.stress.design import StressDesign
-from umpirical.protocols.stress.key import kind_of, truths
+from umpirical.protocols.stress.design import StressDesign, kind_of, truths
 from umpirical.protocols.stress.protocol import STRESS
 from umpirical.protocols.stress.report import FACTS
 from umpirical.runs.call import CallSpec
@@ -348,7 +347,7 @@ def run_of(name, folder, stimuli):
     """The tallies of a whole run."""
     scale = {"kind": "ordinal", "labels": list(ordinal(6).labels)}
     spec = JudgeSpec(name="j", kind="grade", scale=scale, model={"adapter": "simulated", "name": name})
-    spec = resolve_prompts(spec, folder, shared={"instruction": "Grade essays.", "rubric": "From 1 to 6."})
+    spec = resolve_prompts(spec, folder, texts=StudyTexts({"instruction": "Grade essays.", "rubric": "From 1 to 6."}))
     call = CallSpec(spec, folder, stimuli.folder, seed=11, answer_key=STRESS.answer_key)
     store = RunStore(folder / name)
     write_plan(store, call.open_judge(), stimuli, StressDesign(original_repeats=3, changed_repeats=2))

@@ -12,7 +12,7 @@ from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import LayoutTally, Tallies
 from umpirical.measures.catalogue import MEASURES
 from umpirical.measures.layout import NO_TIES
-from umpirical.protocols.datasheet.design import layouts_of
+from umpirical.protocols.datasheet.spec import layouts_of
 
 NAMES = ("slot-effect", "label-effect", "list-effect", "tie-place-effect")
 

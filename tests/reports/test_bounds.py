@@ -3,8 +3,8 @@
 import pytest
 
 from tests.protocols.datasheet.samples import estimate, measure
+from umpirical.domain.measures import Interval
 from umpirical.reports.limits import design_effect, one_sided
-from umpirical.reports.record import IntervalRecord
 from umpirical.stats.intervals import exact_high, exact_low, few_clusters
 
 
@@ -22,7 +22,7 @@ def test_at_zero_the_assumed_correlation_stands_in_for_the_one_that_does_not_sho
 
 
 def test_an_estimated_effect_counts_with_students_t_and_with_few_events_is_no_less_than_the_assumed():
-    many, few = (estimate(hits, 100, planning_effect=1.5, design_effect=0.8, clusters=24) for hits in (30, 3))
+    many, few = (estimate(hits, 100, "pair", planning_effect=1.5, design_effect=0.8, clusters=24) for hits in (30, 3))
     assert (design_effect(many), design_effect(few)) == (0.8, 1.5)
     units = 100 / 0.8 * few_clusters(24, 0.05)
     assert bound(many, "high") == pytest.approx(exact_high(0.3 * units, units, 0.05))
@@ -38,7 +38,7 @@ def test_what_is_missing_counts_towards_either_side():
 
 
 def test_a_difference_keeps_its_interval_at_another_level():
-    ends = IntervalRecord(low=-0.1, high=0.1, level=0.95, method="any")
+    ends = Interval(low=-0.1, high=0.1, level=0.95, method="any")
     found = estimate(0, 50, interval=ends, clusters=24, planning_effect=None)
     # Student's quantiles with 23 degrees of freedom.
     assert bound(found, "high", name="conflict-excess") == pytest.approx(0.1 * 1.7139 / 2.0687, abs=1e-4)
@@ -49,3 +49,8 @@ def test_a_difference_keeps_its_interval_at_another_level():
 def test_without_an_interval_nothing_is_bounded():
     assert bound(estimate(0, 50, interval=None, planning_effect=None), "high") == float("inf")
     assert bound(estimate(0, 50, interval=None, planning_effect=None), "low") == -float("inf")
+
+
+def test_the_calls_of_a_family_never_count_as_less_alike_than_assumed():
+    found = estimate(30, 100, "call", planning_effect=1.5, design_effect=0.8, clusters=24)
+    assert design_effect(found) == 1.5

@@ -1,5 +1,7 @@
 """How many more: the number that is promised is the number that settles it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -11,7 +13,6 @@ from umpirical.domain.measures import Estimate, Interval
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 from umpirical.reports.forecast import items_to_settle, settling_units, units_to_settle
 from umpirical.reports.limits import one_sided
-from umpirical.reports.record import result_record
 from umpirical.stats.differences import signed_mean
 from umpirical.stats.intervals import cluster_wilson, wilson
 
@@ -54,7 +55,7 @@ def settled(rng, value, limit, *, needed, correlation):
     if correlation:
         rates = rng.beta(*(share * (1 / correlation - 1) for share in (value, 1 - value)), families)
     counts = [Counted(str(at), k, IN_FAMILY) for at, k in enumerate(rng.binomial(IN_FAMILY, rates))]
-    result = result_record(clustered_rate(counts, unit="pair", empty="", left_out={}))
+    result = clustered_rate(counts, unit="pair", empty="", left_out={})
     side = "high" if value < limit else "low"
     end = one_sided(measure("dark-current", result), result, side, alpha=0.05, count_missing=True)
     return end <= limit if side == "high" else end > limit
@@ -97,8 +98,8 @@ def moved(ups, downs, still, *, size=1.0, level=0.95):
     n = ups + downs + still
     rising, falling = [size] * ups + [0.0] * (n - ups), [0.0] * (n - downs) + [size] * downs
     found = signed_mean(rising, falling, [1] * n, level=level)
-    ends = Interval(found.low, found.high, "signed mean", level)
-    return result_record(Estimate(found.value, found.value * n, n, "item", ends, n))
+    ends = Interval(found.low, found.high, method="signed mean", level=level)
+    return Estimate(found.value, found.value * n, n, "item", ends, n)
 
 
 @each("level", [0.90, 0.95])
@@ -130,15 +131,15 @@ def test_where_nothing_moved_the_number_itself_rules():
 def test_limits_that_are_cut_at_the_end_of_the_scale_promise_no_early_pass(items, end):
     """Who would cheat: two items without a change, of which five would have been called enough for a pass."""
     few = moved(0, 0, items)
-    cut = few.interval.model_copy(update={"low": max(few.interval.low, -end), "high": min(few.interval.high, end)})
-    assert items_to_settle(few.model_copy(update={"interval": cut}), 0.05) == 80
+    cut = replace(few.interval, low=max(few.interval.low, -end), high=min(few.interval.high, end))
+    assert items_to_settle(replace(few, interval=cut), 0.05) == 80
 
 
 @pytest.mark.parametrize("counts", [(1, 0, 1), (1, 0, 2), (2, 0, 2), (0, 1, 2)])
 def test_nor_do_they_where_something_moved(counts):
     few = moved(*counts)
-    cut = few.interval.model_copy(update={"low": max(few.interval.low, -1.0), "high": min(few.interval.high, 1.0)})
-    promised = items_to_settle(few.model_copy(update={"interval": cut}), 0.05)
+    cut = replace(few.interval, low=max(few.interval.low, -1.0), high=min(few.interval.high, 1.0))
+    promised = items_to_settle(replace(few, interval=cut), 0.05)
     times = next(each for each in range(2, 400) if not _holds(moved(*(each * count for count in counts)), few.value))
     assert 0.8 * (times - 1) < promised / few.denominator < 1.25 * times
 
@@ -152,4 +153,4 @@ def test_no_number_of_items_tells_a_value_from_itself():
     few = moved(3, 1, 56)
     assert items_to_settle(few, few.value) is None
     assert items_to_settle(few, few.value + 1e-9) is None
-    assert items_to_settle(few.model_copy(update={"interval": None}), 0.5) is None
+    assert items_to_settle(replace(few, interval=None), 0.5) is None

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.reports.gates import decision, held
-from umpirical.reports.gate import own_limits, ruling_of_limits
+from umpirical.reports.gate import decide_by_effects, own_limits
 from umpirical.reports.record import ConditionRecord, CureRecord, LimitRecord
 
 
@@ -69,27 +69,37 @@ def test_an_open_limit_says_what_its_nearest_way_needs():
         ([], "not-enough-data"),
     ],
 )
-def test_a_protocol_without_a_decision_is_ruled_on_by_its_limits(effects, verdict):
-    ruled = ruling_of_limits([held(effect) for effect in effects])
-    assert ruled.verdict == verdict
-    assert ruled.exit_code == {"use": 0, "use-with-limits": 0, "do-not-use": 3, "not-enough-data": 4}[verdict]
+def test_limits_decide_by_what_each_of_them_does(effects, verdict):
+    limits = [held(effect) for effect in effects]
+    assert decide_by_effects("ours", limits, unfinished="").verdict == verdict
+    assert decide_by_effects("ours", limits, unfinished="9 of 90 calls failed").verdict == "not-enough-data"
+    restricted = decide_by_effects("ours", limits, unfinished="", unknown=["Correctness was not measured."])
+    assert restricted.verdict == ("use-with-limits" if verdict == "use" else verdict)
+    assert restricted.line.startswith(f"{restricted.title} (policy ours): ")
+
+
+def test_an_open_limit_counts_as_inconclusive_whatever_it_looks_like_by_itself():
+    limits = [held("pass"), held("open", verdict="FAIL"), held("open", verdict="N/A"), held("noted", verdict="N/A")]
+    decided = decide_by_effects("ours", limits, unfinished="")
+    assert "(1 of 4 limits passes, 1 is inconclusive and 2 are not measured)" in decided.sentences[0]
+    assert decided.sentences[1].startswith("1 of them passes or fails by itself, but")
 
 
 @pytest.mark.parametrize(
-    ("effects", "rows", "enough", "code"),
+    ("effects", "rows", "unfinished", "code"),
     [
-        (["pass"], (), True, 0),
-        (["pass"], ("not shown", "not comparable"), True, 0),
-        (["pass"], ("not shown", "worse"), True, 7),
-        (["open"], ("worse",), True, 7),
-        (["open"], ("not shown",), True, 4),
-        (["fail"], ("worse",), True, 3),
-        (["fail"], ("worse",), False, 5),
-        (["pass"], (), False, 5),
+        (["pass"], (), "", 0),
+        (["pass"], ("not shown", "not comparable"), "", 0),
+        (["pass"], ("not shown", "worse"), "", 7),
+        (["open"], ("worse",), "", 7),
+        (["open"], ("not shown",), "", 4),
+        (["fail"], ("worse",), "", 3),
+        (["fail"], ("worse",), "9 of 90 calls failed", 5),
+        (["pass"], (), "9 of 90 calls failed", 5),
     ],
 )
-def test_the_exit_codes_come_in_their_order(effects, rows, enough, code):
-    found = decision(*effects, rows=rows, enough=enough)
+def test_the_exit_codes_come_in_their_order(effects, rows, unfinished, code):
+    found = decision(*effects, rows=rows, unfinished=unfinished)
     assert found.exit_code == code
     assert found.passed == (code == 0)
     assert found.line.startswith(found.title)

@@ -10,17 +10,17 @@ import xmlschema
 from tests.cases import each
 from tests.hostile import HOSTILE
 from tests.reports.gates import decision, held
-from umpirical.reports.github import MOST_ANNOTATIONS, render_annotations, render_summary
-from umpirical.reports.junit import render_junit
+from umpirical.reports.ci import MOST_ANNOTATIONS, render_annotations, render_junit, render_summary
+from umpirical.reports.pages import plain
 
 SCHEMA = xmlschema.XMLSchema(Path(__file__).parent / "junit.xsd")
 
 GATES = [
-    decision(*effects, rows=rows, enough=enough)
-    for effects, rows, enough in product(
+    decision(*effects, rows=rows, unfinished=unfinished)
+    for effects, rows, unfinished in product(
         [("pass",), ("pass", "noted"), ("open", "pass"), ("fail", "open", "noted")],
         [(), ("not shown",), ("worse", "not shown"), ("not comparable",)],
-        [True, False],
+        ["", "9 of 90 calls failed"],
     )
 ]
 
@@ -29,6 +29,9 @@ NAMES = [
     "\x00\x01\x1b[31m\x7f\x85",
     "\ud800 \udfff \ufffe \uffff",
     "a\r\n::error::stolen\n::stop-commands::x",
+    "::stop-commands::tok",
+    "  ::add-mask::x",
+    "##vso[task.setvariable]x",
     "##[add-mask]x",
     "x ##[error]y",
     "]]>",
@@ -110,7 +113,9 @@ def test_whatever_a_judge_is_called_no_command_of_a_runner_is_added(name):
     summary = render_summary(hostile(name))
     summary.encode("utf-8")
     assert len(summary.splitlines()) == len(render_summary(hostile("ours")).splitlines())
-    assert not any(line.lstrip().startswith("::") for line in summary.splitlines())
+    for text in (summary, render_junit(hostile(name)), plain(name)):
+        assert not any(line.lstrip().startswith("::") for line in text.splitlines())
+        assert not re.search(r"##\w*\[", text)
 
 
 def test_messages_are_escaped_as_a_runner_reads_them():

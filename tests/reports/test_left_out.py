@@ -1,5 +1,6 @@
 """The worst that items without a verdict could do, against counting them in."""
 
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -7,7 +8,6 @@ import pytest
 from tests.cases import each
 from umpirical.domain.measures import Estimate, Interval
 from umpirical.reports.limits import left_out_words, worst_ends
-from umpirical.reports.record import result_record
 from umpirical.stats.differences import signed_mean
 
 
@@ -17,8 +17,8 @@ def moved(ups, downs, still, *, left_out=0):
     found = signed_mean([1] * ups + [0] * (n - ups), [0] * (n - downs) + [1] * downs, [1] * n)
     bounds = ((net - left_out) / (n + left_out), (net + left_out) / (n + left_out)) if left_out else None
     missing = {"without a verdict": left_out} if left_out else {}
-    ends = Interval(found.low, found.high, "signed mean")
-    return result_record(Estimate(net / n, net, n, "item", ends, n, left_out=missing, bounds=bounds))
+    ends = Interval(found.low, found.high, method="signed mean")
+    return Estimate(net / n, net, n, "item", ends, n, left_out=missing, bounds=bounds)
 
 
 def test_where_nothing_is_left_out_the_interval_is_what_it_is():
@@ -38,11 +38,11 @@ def test_the_ends_are_near_those_of_counting_them_in(ups, downs, still, left_out
 
 
 def test_without_bounds_or_an_interval_anything_may_be():
-    unbounded = moved(3, 2, 95, left_out=4).model_copy(update={"bounds": None})
+    unbounded = replace(moved(3, 2, 95, left_out=4), bounds=None)
     assert worst_ends(unbounded) == (-inf, inf)
-    assert worst_ends(unbounded.model_copy(update={"interval": None})) == (-inf, inf)
+    assert worst_ends(replace(unbounded, interval=None)) == (-inf, inf)
 
 
 def test_what_is_left_out_is_said_by_reason():
-    both = moved(3, 2, 95).model_copy(update={"left_out": {"without a verdict on the changed text": 60, "unasked": 1}})
+    both = replace(moved(3, 2, 95), left_out={"without a verdict on the changed text": 60, "unasked": 1})
     assert left_out_words(both) == "60 items without a verdict on the changed text and 1 item unasked"

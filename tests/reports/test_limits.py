@@ -3,8 +3,8 @@
 import pytest
 
 from tests.protocols.datasheet.samples import estimate, measure
+from umpirical.domain.measures import Interval
 from umpirical.reports.limits import hold, units_needed
-from umpirical.reports.record import IntervalRecord
 
 
 def held(result, *, least=None, most=None):
@@ -29,7 +29,7 @@ def held(result, *, least=None, most=None):
     ],
 )
 def test_a_limit_passes_only_if_the_whole_interval_is_inside(low, high, allowed, verdict):
-    ends = IntervalRecord(low=low, high=high, level=0.95, method="any")
+    ends = Interval(low=low, high=high, level=0.95, method="any")
     assert held(estimate(1, 10, interval=ends), **allowed).verdict == verdict
 
 

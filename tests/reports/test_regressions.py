@@ -1,11 +1,14 @@
 """Regressions: hand values, a reference implementation, and what a margin is for."""
 
+from dataclasses import replace
+
 import pytest
 from scipy.stats import t as student_t
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from tests.reports.gates import estimate, held
-from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord, UndefinedRecord
+from umpirical.domain.measures import Estimate, Interval, Undefined
+from umpirical.reports.record import MeasureRecord
 from umpirical.reports.regressions import MARGIN, regressions
 from umpirical.reports.significance import beyond_p, difference_p
 
@@ -18,7 +21,7 @@ def measure(result, name="dark-current", stratum="", **given) -> MeasureRecord:
     return MeasureRecord(name=name, stratum=stratum, result=result, **{**known, **given})
 
 
-def wilson(hits: int, units: int) -> EstimateRecord:
+def wilson(hits: int, units: int) -> Estimate:
     low, high = proportion_confint(hits, units, method="wilson")
     return estimate(hits / units, float(low), float(high), denominator=units, numerator=hits)
 
@@ -49,7 +52,7 @@ def test_what_is_within_the_margin_is_never_surprising():
 def test_without_a_lower_limit_there_is_no_p_value():
     assert beyond_p(estimate(0.2, None, 0.3), 0.05) is None
     assert beyond_p(estimate(0.2, 0.1, 0.3, clusters=1), 0.05) is None
-    assert beyond_p(estimate(0.2, 0.1, 0.3).model_copy(update={"interval": None}), 0.05) is None
+    assert beyond_p(replace(estimate(0.2, 0.1, 0.3), interval=None), 0.05) is None
 
 
 # The difference of two values without a pairing.
@@ -66,7 +69,7 @@ def test_joined_intervals_are_newcombes(hits, units, other, others):
 
 
 def test_at_0_the_interval_that_assumes_a_correlation_is_joined():
-    wide = IntervalRecord(low=0.0, high=0.12, level=0.95, method="assumed")
+    wide = Interval(low=0.0, high=0.12, level=0.95, method="assumed")
     never = estimate(0.0, 0.0, 0.04, planning_interval=wide)
     [row] = compared(never, estimate(0.2, 0.1, 0.3))
     assert row.worsening.interval.low == pytest.approx(0.2 - (0.1**2 + 0.12**2) ** 0.5)
@@ -75,7 +78,7 @@ def test_at_0_the_interval_that_assumes_a_correlation_is_joined():
 @pytest.mark.parametrize(
     ("before", "now", "reason"),
     [
-        (UndefinedRecord(reason="no pair was answered"), estimate(0.2, 0.1, 0.3), "no pair was answered"),
+        (Undefined(reason="no pair was answered"), estimate(0.2, 0.1, 0.3), "no pair was answered"),
         (estimate(0.2, 0.1, 0.3), None, "not measured"),
         (None, estimate(0.2, 0.1, 0.3), "not measured"),
         (estimate(0.2, None, 0.3), estimate(0.2, 0.1, 0.3), "no interval"),

@@ -1,6 +1,7 @@
 """P-values are the intervals turned round, and the correction is the published one."""
 
 import doctest
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -8,15 +9,15 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 from scipy.stats import t as student_t
 
+from umpirical.domain.measures import Estimate, Interval
 from umpirical.reports import significance
-from umpirical.reports.record import EstimateRecord, IntervalRecord
 from umpirical.reports.significance import LEVEL, difference_p, holm, p_value, survivors
 from umpirical.stats.intervals import wilson
 
 
 def estimate(value, low, high, n=100, level=0.95):
-    limits = IntervalRecord(low=low, high=high, level=level, method="x")
-    return EstimateRecord(value=value, numerator=value * n, denominator=n, unit="item", interval=limits, clusters=n)
+    limits = Interval(low=low, high=high, level=level, method="x")
+    return Estimate(value=value, numerator=value * n, denominator=n, unit="item", interval=limits, clusters=n)
 
 
 def share(k, n, level=0.95):
@@ -64,7 +65,7 @@ def test_what_keeps_its_limit_is_not_surprising_at_all():
 
 
 def test_without_an_interval_there_is_no_p():
-    bare = estimate(0.5, None, None).model_copy(update={"interval": None})
+    bare = replace(estimate(0.5, None, None), interval=None)
     assert p_value(bare, least=None, most=0.1, is_rate=False) is None
     assert p_value(estimate(0.5, None, 0.6), least=None, most=0.1, is_rate=False) is None
     assert p_value(estimate(0.5, 0.4, None), least=0.8, most=None, is_rate=False) is None

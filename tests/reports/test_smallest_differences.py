@@ -1,32 +1,28 @@
 """The smallest difference that a finished run could have seen."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import binom, nct, t
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
+from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.reports.limits import one_sided
-from umpirical.reports.record import (
-    EstimateRecord,
-    IntervalRecord,
-    LimitRecord,
-    MeasureRecord,
-    SmallestDifference,
-    UndefinedRecord,
-)
+from umpirical.reports.record import LimitRecord, MeasureRecord, SmallestDifference
 from umpirical.reports.smallest_differences import Standard, smallest_difference, smallest_differences, smallest_words
 from umpirical.stats.intervals import cluster_wilson
 from umpirical.stats.precision import errors_to_see, smallest_exact_difference, smallest_rate_difference
 
 
 def rate(hits, units, clusters=24, *, effect=1.0, name="dark-current", **more):
-    found = EstimateRecord(
+    found = Estimate(
         value=hits / units,
         numerator=hits,
         denominator=units,
         unit="pair",
-        interval=IntervalRecord(low=0.0, high=1.0, level=0.95, method="any"),
+        interval=Interval(low=0.0, high=1.0, level=0.95, method="any"),
         clusters=clusters,
         design_effect=effect,
         planning_effect=1.0,
@@ -42,12 +38,12 @@ def measure(result, *, name="dark-current", scale="rate", arm="baseline", stratu
 
 
 def shift(value, low, high, clusters=24, *, name="criterion-shift", arm="strict"):
-    found = EstimateRecord(
+    found = Estimate(
         value=value,
         numerator=value,
         denominator=100,
         unit="pair",
-        interval=IntervalRecord(low=low, high=high, level=0.95, method="any"),
+        interval=Interval(low=low, high=high, level=0.95, method="any"),
         clusters=clusters,
     )
     return measure(found, name=name, scale="difference", arm=arm)
@@ -178,7 +174,7 @@ def passed(case, runs):
         hits = sampled(rng, limit - d if kind == "at_most" else limit + d, clusters, size, correlation)
         found = cluster_wilson(hits, np.full(clusters, size))
         estimate = rate(int(hits.sum()), clusters * size, clusters, effect=found.design_effect)
-        estimate = measure(estimate.result.model_copy(update={"planning_effect": worth}))
+        estimate = measure(replace(estimate.result, planning_effect=worth))
         side = "high" if kind == "at_most" else "low"
         bound = one_sided(estimate, estimate.result, side, alpha=0.05, count_missing=True)
         seen += bound <= limit if kind == "at_most" else bound >= limit
@@ -236,7 +232,7 @@ def test_the_measured_value_changes_nothing_but_the_design_effect():
 
 
 def test_at_0_a_bound_counts_on_the_assumed_correlation():
-    seen = measure(rate(0, 240).result.model_copy(update={"design_effect": None, "planning_effect": 1.9}))
+    seen = measure(replace(rate(0, 240).result, design_effect=None, planning_effect=1.9))
     assert smallest_difference(seen, Standard("at_most", 0.3, "bound")).design_effect == pytest.approx(1.9)
 
 
@@ -260,10 +256,10 @@ def test_at_the_end_of_a_scale_the_side_without_length_is_not_taken_for_precisio
 @pytest.mark.parametrize(
     ("result", "why"),
     [
-        (UndefinedRecord(reason="nothing was asked"), "nothing was asked"),
+        (Undefined(reason="nothing was asked"), "nothing was asked"),
         (shift(0.3, 0.2, 0.4, clusters=1).result, "one cluster"),
-        (shift(0.3, 0.2, 0.4).result.model_copy(update={"interval": None}), "no interval"),
-        (shift(0.3, 0.2, 0.4).result.model_copy(update={"censoring": "left"}), "no interval"),
+        (replace(shift(0.3, 0.2, 0.4).result, interval=None), "no interval"),
+        (replace(shift(0.3, 0.2, 0.4).result, censoring="left"), "no interval"),
         (shift(0.3, None, 0.4).result, "open on one side"),
         (shift(0.3, 0.3, 0.3).result, "no length"),
     ],
@@ -288,7 +284,7 @@ def test_a_report_says_it_in_words():
     measures = [rate(9, 240), rate(9, 60, name="false-alarm"), rate(220, 240, name="target-sensitivity")]
     first, second, third = smallest_words(smallest_differences([*measures, shift(0.1, 0.0, 0.2)], limits))
     assert first.endswith("in four runs of five: 0.072 for target sensitivity, up to 0.084 for dark current.")
-    assert second.startswith("1 of 3 limits cannot be shown to be met by a run of this size: false alarm.")
+    assert second.startswith("1 limit cannot be shown to be met by a run of this size: false alarm.")
     assert third == "The smallest shift that it could have seen: 0.141 in criterion shift (strict)."
 
 
@@ -310,6 +306,6 @@ def test_no_distance_is_named_that_no_judge_can_keep():
     excess = row("Excess", "at_most", 0.05, 1.286, "difference")
     first, second = smallest_words([easy, *band, excess])
     assert first.endswith(": 0.050 for easy.")
-    assert second == "2 of 3 limits cannot be shown to be met by a run of this size: shift, excess."
+    assert second == "2 limits cannot be shown to be met by a run of this size: shift, excess."
     narrow = [one.model_copy(update={"below": 0.09, "above": 0.09}) for one in band]
     assert smallest_words([easy, *narrow])[0].endswith(": 0.050 for easy, up to 0.090 for shift.")

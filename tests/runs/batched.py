@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from tests.runs.loopback import write_study
+from tests.servers.batch_server import BatchServer
 from umpirical.models.money import FREE, Ledger, Meter
 from umpirical.models.spec import Calling
 from umpirical.runs.batches import BatchExecutor, Polling
@@ -16,7 +17,6 @@ from umpirical.runs.executor import Unwatched
 from umpirical.runs.run import Run
 from umpirical.study.file import read_study
 from umpirical.study.prepare import PlanOptions, prepare_run
-from umpirical.testing.batch_server import BatchServer
 
 PROTOCOLS = ("openai-compatible", "anthropic")
 QUICK = Polling(first=0.01, growth=1.1, longest=0.05, patience=4)

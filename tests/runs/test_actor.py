@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from tests.runs.loopback import swayed_answer, write_study
+from tests.servers.chat_server import ChatServer
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.integrations.ray import actor as actors
 from umpirical.integrations.ray.actor import Actor, Given, Held, Left, Posting, PushedBack, Renewal, Stop, Wanted
@@ -22,7 +23,6 @@ from umpirical.store.budget import Booked
 from umpirical.store.runs import RunStore
 from umpirical.study.file import read_study
 from umpirical.study.prepare import PlanOptions, prepare_run
-from umpirical.testing import ChatServer
 
 SEEN = ".seen-by-the-test.tmp"
 HERE, ELSEWHERE = "here", "elsewhere"

@@ -9,8 +9,8 @@ import pytest
 
 from tests.runs.batched import PROTOCOLS, ask, batch_study, planned, start
 from tests.runs.loopback import CALLS, responses, swayed_answer
+from tests.servers.batch_server import BatchServer
 from umpirical.store.batches import BatchRecords
-from umpirical.testing.batch_server import BatchServer
 
 POINTS = {
     "before it is recorded": "before store.batches:BatchRecords.write",

@@ -12,6 +12,8 @@ from aiohttp import web
 
 from tests.runs.batched import PROTOCOLS, Heard, ask, batch_study, planned
 from tests.runs.loopback import CALLS, responses, swayed_answer, write_study
+from tests.servers.batch_server import BatchServer
+from tests.servers.chat_server import ChatServer
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Usage
 from umpirical.models.money import FREE, CapReached, Ledger
@@ -27,8 +29,6 @@ from umpirical.study.file import parse_study_data
 from umpirical.study.preflight import plan_preflight
 from umpirical.study.results import finished_run
 from umpirical.study.run import CallOptions, Terms, measure_judges
-from umpirical.testing import ChatServer
-from umpirical.testing.batch_server import BatchServer
 
 either = pytest.mark.parametrize("protocol", PROTOCOLS)
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.runs.loopback import swayed_answer, write_study
 from tests.runs.test_actor import ELSEWHERE, HERE, Leader, planned, wait_until
+from tests.servers.chat_server import ChatServer
 from tests.store.s3 import s3_server
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.integrations.object_storage import depots
@@ -28,7 +29,6 @@ from umpirical.store.reuse import find_answers
 from umpirical.store.runs import DEPOT, RunStore
 from umpirical.store.snapshots import snapshot
 from umpirical.study.run import CallOptions, complete_run
-from umpirical.testing import ChatServer
 
 
 class Shared:

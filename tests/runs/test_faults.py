@@ -10,8 +10,8 @@ from typing import get_args
 import pytest
 
 from tests.runs.loopback import REFUSED, judgments, swayed_answer, write_study
+from tests.servers.chat_server import ChatServer, Fault
 from umpirical.cli import main
-from umpirical.testing import ChatServer, Fault
 
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 QUICK = [fault for fault in FAULTS if fault != "hang"]
@@ -31,7 +31,7 @@ def faulty(trial_id: str, times: int) -> Fault | None:
 
 def run(study: Path) -> tuple[int, dict]:
     with pytest.raises(SystemExit) as stop, redirect_stdout(StringIO()) as out:
-        main(["run", str(study), "--trust", "--yes", "--json"])
+        main(["run", str(study), "--trust", "--yes", "--json", "--no-preflight"])
     return stop.value.code, json.loads(out.getvalue())[0]
 
 

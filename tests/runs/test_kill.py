@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.runs.loopback import CALLS, REFUSED, judgments, swayed_answer, write_study
-from umpirical.testing import ChatServer
+from tests.servers.chat_server import ChatServer
 
 CONCURRENCY = 32
 UNDER_COMMIT = 64

@@ -9,10 +9,10 @@ import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
+from tests.servers.chat_server import ChatServer, Fault
 from umpirical.study.file import read_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import complete_run
-from umpirical.testing import ChatServer, Fault
 
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 QUICK = [fault for fault in FAULTS if fault != "hang"]

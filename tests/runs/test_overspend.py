@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import socket
 from decimal import Decimal
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.runs.loopback import judgments, swayed_answer, write_study
+from tests.servers.chat_server import ChatServer, Fault
 from umpirical.domain.responses import Usage
 from umpirical.models.money import CapReached, Ledger, Meter
 from umpirical.models.spec import Calling
@@ -17,7 +19,6 @@ from umpirical.runs.local import LocalExecutor
 from umpirical.runs.run import open_run
 from umpirical.study.file import read_study
 from umpirical.study.prepare import prepare_run
-from umpirical.testing import ChatServer, Fault
 
 ACTUAL = Decimal("0.001")
 WORST = Decimal("0.004")
@@ -111,3 +112,30 @@ async def test_a_call_cancelled_in_flight_counts_as_spent_at_its_worst():
             await call
         await model.close()
     assert (ledger.reserved, ledger.spent) == (0, WORST)
+
+
+async def test_a_call_cancelled_before_it_was_sent_costs_nothing():
+    from tests.models.chat_model import chat_model
+    from umpirical.models.requests import ChatRequest, Decoding, Message
+
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        address = full.getsockname()
+        # Whoever fills the queue of a server that accepts nobody keeps the next one waiting for a connection.
+        with socket.create_connection(address), socket.socket() as second:
+            second.setblocking(False)
+            second.connect_ex(address)
+            ledger = Ledger(Decimal(1))
+            model = chat_model(f"http://127.0.0.1:{address[1]}/v1", meter=Meter(FlatPricer(), ledger))
+            call = asyncio.create_task(
+                model.generate(ChatRequest("m", (Message("user", "x"),), Decoding()), trial_id="a")
+            )
+            while not ledger.reserved:  # noqa: ASYNC110  # nothing tells when an attempt begins
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)
+            call.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+            await model.close()
+    assert (ledger.reserved, ledger.spent) == (0, 0)

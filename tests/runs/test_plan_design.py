@@ -7,7 +7,7 @@ import pytest
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, GivenWinner, NoPreference, SameVerdict, Stimulus
 from umpirical.domain.trials import Order, Presentation, Presented
 from umpirical.judges.judge import Capabilities
-from umpirical.protocols.datasheet.design import DatasheetDesign
+from umpirical.protocols.datasheet.spec import DatasheetDesign
 from umpirical.protocols.stress.design import StressDesign
 from umpirical.runs.plan import Design, shown
 
@@ -108,6 +108,7 @@ def test_nothing_but_task_and_candidates_decides_what_is_shown():
         quad="q",
         version="B",
         columns={"reference": "what a right answer has"},
+        parts={"format": "json"},
     )
     kept = {"task", "candidates"}
     assert all(getattr(changed, f.name) != getattr(PAIR, f.name) for f in fields(PAIR) if f.name not in kept)

@@ -14,11 +14,11 @@ import pytest
 
 import umpirical
 from tests.runs.loopback import CALLS, REFUSED, judgments, swayed_answer, write_study
+from tests.servers.chat_server import ChatServer
 from umpirical.runs.process import ShardLeases
 from umpirical.store.budget import Budget
 from umpirical.study.file import read_study
 from umpirical.study.prepare import PlanOptions, prepare_run
-from umpirical.testing import ChatServer
 
 CONCURRENCY = 32
 UNDER_COMMIT = 64

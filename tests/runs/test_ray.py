@@ -32,8 +32,9 @@ from tests.runs.test_processes import (
     wait_for_calls,
     wait_until,
 )
+from tests.servers.chat_server import ChatServer
 from umpirical.store.budget import Budget
-from umpirical.testing import ChatServer, check_executor
+from umpirical.testing import check_executor
 
 # Ray warns of its own future, and leaves processes to its own end.
 pytestmark = [

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.runs.loopback import CALLS, REFUSED, judgments, responses, swayed_answer, write_study
+from tests.servers.chat_server import ChatServer
 from umpirical.cli import main
 from umpirical.protocols.datasheet.counting import FACTS
 from umpirical.reports.prices import price_of
@@ -15,7 +16,6 @@ from umpirical.runs.run import open_run
 from umpirical.store.budget import Budget
 from umpirical.store.parquet import read_metadata, read_rows, write_rows
 from umpirical.store.schemas import response_schema
-from umpirical.testing import ChatServer
 
 
 @pytest.fixture

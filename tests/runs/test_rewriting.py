@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.runs.rewriting_server import ITEM, TERMS, Watch, commissions, rewritten, simulated_answers, truth
+from tests.servers.chat_server import ChatServer
 from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.transcripts import transcript_from_text
 from umpirical.models.money import FREE, CapReached, Ledger, most_input_tokens
@@ -25,7 +26,6 @@ from umpirical.stimuli.transcripts.rewriting.edits import replaced
 from umpirical.stimuli.transcripts.rewriting.settlement import attempt, demands, drop_counts
 from umpirical.stimuli.transcripts.rewriting.simulated import PlantedRates, SimulatedRewriter, planted_verdict
 from umpirical.store.generation import GenerationStore
-from umpirical.testing import ChatServer
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 from scipy.stats import t as student_t
 
-from umpirical.stats.intervals import MIN_DESIGN_EFFECT, cluster_wilson, combined_wilson, planning_wilson, wilson
+from umpirical.stats.intervals import (
+    MIN_DESIGN_EFFECT,
+    cluster_wilson,
+    combined_wilson,
+    event_parts,
+    planning_wilson,
+    wilson,
+)
 
 tables = st.lists(
     st.integers(1, 12).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=2, max_size=30
@@ -16,16 +23,28 @@ tables = st.lists(
 
 
 def test_by_hand():
-    # Two tasks of 4 pairs: 1 and 3. p = 1/2; residuals (1-2)/8 and (3-2)/8; v = 2/1 * 2/64 = 1/16.
-    # Binomial variance (1/4)/8 = 1/32, so the design effect is 2 and n_eff is 4; t with 1 degree of freedom.
-    rate = cluster_wilson([1, 3], [4, 4])
+    # 24 tasks of 4 pairs: 1 and 3 in turn. p = 1/2; residuals of 1/96; v = 24/23 * 24/96² = 1/368.
+    # Binomial variance (1/4)/96 = 1/384, so the design effect is 24/23 and n_eff is 92; t with 23 degrees of freedom.
+    rate = cluster_wilson([1, 3] * 12, [4] * 24)
     assert rate.value == 0.5
-    assert rate.design_effect == pytest.approx(2)
-    critical = student_t.ppf(0.975, 1)
-    low, high = wilson(2, 4, critical=critical)
-    # Two effective events: Clopper-Pearson's limits are more cautious only if they lie outside.
-    exact = beta.ppf(0.025, 2, 3), beta.ppf(0.975, 3, 2)
-    assert (rate.low, rate.high) == pytest.approx((min(low, exact[0]), max(high, exact[1])))
+    assert rate.design_effect == pytest.approx(24 / 23)
+    assert (rate.low, rate.high) == pytest.approx(tuple(wilson(46, 92, critical=student_t.ppf(0.975, 23))))
+
+
+def test_the_limits_of_a_part_of_the_events_by_hand():
+    # Four events in one of 12 tasks of 4 pairs: design effect 12/11 * (16 - 16/12) / (4 * 44/48) = 48/11, n_eff 11.
+    # One event more, elsewhere: 5/48, design effect 12/11 * (17 - 25/12) / (48 * 5/48 * 43/48) = 3.63.
+    clustered, more = ([4, *[0] * 11], [4, 1, *[0] * 10])
+    none, whole, part = event_parts(more, [4] * 12)
+    assert none == (0, 1)
+    assert whole == pytest.approx((5, 12 / 11 * (17 - 25 / 12) / (5 * 43 / 48)))
+    assert part == pytest.approx((4, 48 / 11))
+    # All of them would have a lower limit than the four alone.
+    alone = wilson(11 / 12, 11, critical=student_t.ppf(0.975, 11)).high
+    assert cluster_wilson(clustered, [4] * 12).high == pytest.approx(alone)
+    effective = 48 / whole.effect
+    assert wilson(5 / 48 * effective, effective, critical=student_t.ppf(0.975, 11)).high < alone
+    assert cluster_wilson(more, [4] * 12).high == pytest.approx(alone)
 
 
 def test_a_single_event_is_given_the_exact_lower_limit():
@@ -99,6 +118,6 @@ def test_a_numerator_outside_its_denominator_is_refused():
 
 
 def test_one_rate_with_full_weight_is_the_plain_cluster_wilson():
-    y, n = np.array([[1.0, 2.0], [3.0, 5.0], [2.0, 4.0]]), np.full((3, 2), 6.0)
+    y, n = np.tile([[1.0, 2.0], [3.0, 5.0], [2.0, 4.0]], (5, 1)), np.full((15, 2), 6.0)
     rate = cluster_wilson(y[:, 1], n[:, 1])
     assert tuple(combined_wilson(y, n, [0.0, 1.0])) == pytest.approx((rate.low, rate.high))

@@ -56,11 +56,11 @@ def test_one_cluster_is_refused_and_one_without_units_is_no_cluster(interval):
 
 
 def test_a_mean_of_a_share_by_hand():
-    # Totals 1 and 3 of 4 units each: mean 1/2, residuals -1 and 1, factor 2·2/(8·0.5) = 1.
-    found = cluster_mean([1, 3], [4, 4])
-    reach = student_t.ppf(0.975, 1) ** 2 / 8
+    # Totals 1 and 3 of 4 units in turn: mean 1/2, residuals -1 and 1, factor 24/23·24/(96·0.5) = 12/23.
+    found = cluster_mean([1, 3] * 12, [4] * 24)
+    reach = student_t.ppf(0.975, 23) ** 2 * (12 / 23) / 96
     for limit in (found.low, found.high):
-        # Each limit m solves |1/2 - m| = t sqrt(m / 8).
+        # Each limit m solves |1/2 - m| = t sqrt(factor m / 96).
         assert (0.5 - limit) ** 2 == pytest.approx(reach * limit)
     assert found.low < 0.5 < found.high
 

@@ -30,6 +30,11 @@ def tasks_of(size: str, ladder: Ladder = "crossed") -> dict[str, Task]:
 
 @cache
 def built(size: str, seed: int = 1, ladder: Ladder = "crossed") -> tuple[Stimulus, ...]:
+    found: tuple[Stimulus, ...] = remembered(_built)(size, seed, ladder)  # type: ignore[assignment]
+    return found
+
+
+def _built(size: str, seed: int, ladder: Ladder) -> tuple[Stimulus, ...]:
     return tuple(datasheet_stimuli(materials_of(size, ladder), RECIPES[size], seed=seed))
 
 

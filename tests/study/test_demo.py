@@ -8,7 +8,7 @@ import pytest
 from tests.browsing import visit
 from umpirical.cli import main
 from umpirical.judges.simulated.profiles import PROFILES
-from umpirical.protocols.datasheet.record import parse_datasheet
+from umpirical.protocols.datasheet.record import Datasheet
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def test_each_judge_has_a_folder_with_three_documents(demo, judge):
 
 @pytest.mark.parametrize("judge", [name for name, profile in PROFILES.items() if profile.defects])
 def test_each_planted_defect_is_found_with_its_value_in_the_interval(demo, judge):
-    datasheet = parse_datasheet((of(demo, judge) / "datasheet.json").read_text())
+    datasheet = Datasheet.model_validate_json((of(demo, judge) / "datasheet.json").read_text())
     measures = {(measure.name, measure.stratum): measure for measure in datasheet.measures}
     for defect in PROFILES[judge].defects:
         measure = measures[defect]
@@ -58,7 +58,8 @@ DECISIONS = {
 
 
 def test_the_sound_judge_passes_and_the_bad_ones_do_not(demo, run_demo):
-    found = {judge: parse_datasheet((of(demo, judge) / "datasheet.json").read_text()).decision for judge in PROFILES}
+    texts = {judge: (of(demo, judge) / "datasheet.json").read_text() for judge in PROFILES}
+    found = {judge: Datasheet.model_validate_json(text).decision for judge, text in texts.items()}
     assert {judge: found[judge].verdict for judge in DECISIONS} == DECISIONS
     assert [judge for judge, decision in found.items() if decision.verdict in {"use", "use-with-limits"}] == ["careful"]
     for judge, decision in found.items():
@@ -69,7 +70,7 @@ def test_the_sound_judge_passes_and_the_bad_ones_do_not(demo, run_demo):
 def test_most_planted_values_of_all_judges_lie_in_their_intervals(demo):
     inside = total = 0
     for judge in PROFILES:
-        for measure in parse_datasheet((of(demo, judge) / "datasheet.json").read_text()).measures:
+        for measure in Datasheet.model_validate_json((of(demo, judge) / "datasheet.json").read_text()).measures:
             if measure.planted is not None and measure.result.kind == "estimate" and measure.result.interval:
                 low, high = measure.result.interval.low, measure.result.interval.high
                 total += 1

@@ -6,6 +6,7 @@ import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import JUDGES, Silent
 from tests.runs.loopback import CALLS, responses, swayed_answer, write_study
+from tests.servers.chat_server import ChatServer
 from tests.stimuli.built import lend_stimuli
 from tests.stimuli.own_tasks import CROSSED_SINGLE
 from umpirical.domain.errors import UsageError
@@ -20,7 +21,6 @@ from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.file import parse_study, read_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import complete_run
-from umpirical.testing import ChatServer
 
 SONNET = "adapter: openai-compatible, name: claude-sonnet-4-5, base_url: 'https://api.anthropic.com/v1'"
 LOCAL = "adapter: openai-compatible, name: mine, base_url: 'http://127.0.0.1:9/v1'"
@@ -262,7 +262,7 @@ def test_one_task_gives_no_interval(plan, tmp_path):
     (tmp_path / "own.yaml").write_text(CROSSED_SINGLE)
     _, found = plan("adapter: simulated, name: careful", tasks="tasks: [own.yaml]\n")
     # Two vacuum prompts; an equal pair, two quads and a conflict, in both orders.
-    assert found.calls == 2 + 2 * (1 + 2 * 2 + 1)
+    assert found.calls == 2 + 2 * (1 + 2 * 2)
     assert found.precision == ()
 
 

@@ -75,6 +75,16 @@ def test_the_wheel_holds_the_package_and_its_licence_and_nothing_else(built):
     assert {name for name in ours if "__pycache__" not in name} == {each.filename for each in inside}
 
 
+def test_the_servers_of_the_tests_are_not_in_the_wheel(built):
+    servers = {path.name for path in (ROOT / "tests" / "servers").glob("*.py")}
+    assert servers >= {"anthropic_server.py", "batch_server.py", "chat_server.py", "llama_server.py"}
+    with ZipFile(built[0]) as wheel:
+        names = [name for name in wheel.namelist() if name.endswith(".py")]
+        serving = [name for name in names if b"xllamacpp" in wheel.read(name) or b"AppRunner" in wheel.read(name)]
+    assert serving == []
+    assert [name for name in names if Path(name).name in servers] == []
+
+
 def test_the_sdist_holds_what_builds_it_and_no_tests_or_data(built):
     with tarfile.open(built[1]) as archive:
         files = {name.partition("/")[2] for name in archive.getnames()}

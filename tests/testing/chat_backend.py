@@ -2,8 +2,8 @@
 
 from contextlib import contextmanager
 
+from tests.servers.chat_server import ChatServer
 from umpirical.models.spec import ModelSpec
-from umpirical.testing import ChatServer
 
 KEY = "the-kit-s-own-key-4711"
 VARIABLE = "KIT_API_KEY"

@@ -9,7 +9,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import Presented
 from umpirical.judges.adapters.catalogue import JUDGE_ADAPTERS, Adapted
 from umpirical.judges.spec import JudgeSpec
-from umpirical.testing.judges import Promise, check_judge_adapter
+from umpirical.testing.judges import JudgeSamples, Promise, check_judge_adapter
 
 SPEC = JudgeSpec(name="j", callable="a_module:judge")
 EXPECTED = [(Presented("t", "long answer", "short"), "1"), (Presented("t", "short", "long answer"), "2")]
@@ -39,7 +39,7 @@ class Judge:
 
 def check(adapter, adapted=judge, **changed):
     given = {"expected": EXPECTED, "broken": broken, "other": Judge("another"), "stranger": 7} | changed
-    check_judge_adapter(adapter, adapted, SPEC, **given)
+    check_judge_adapter(adapter, SPEC, JudgeSamples(judge=adapted, **given))
 
 
 @pytest.mark.parametrize("adapted", [judge, asynchronous, Judge("mine")])

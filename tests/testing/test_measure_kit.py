@@ -168,12 +168,12 @@ def smoothed(found):
 
 
 def nothing_is_zero(found):
-    zero = Estimate(0.0, 0.0, 1, "pair", Interval(0.0, 0.5, "made up"), 1)
+    zero = Estimate(0.0, 0.0, 1, "pair", Interval(0.0, 0.5, method="made up"), 1)
     return zero if isinstance(found, Undefined) and not found.left_out else found
 
 
 def unanswered_is_zero(found):
-    zero = Estimate(0.0, 0.0, 1, "pair", Interval(0.0, 0.5, "made up"), 1, left_out={"without an answer": 1})
+    zero = Estimate(0.0, 0.0, 1, "pair", Interval(0.0, 0.5, method="made up"), 1, left_out={"without an answer": 1})
     return zero if isinstance(found, Undefined) and found.left_out else found
 
 
@@ -187,7 +187,7 @@ def only_if_answered(tallies, arm):
 
 def one_task_is_enough(found):
     if isinstance(found, Undefined) and "one task" in found.reason:
-        return Estimate(0.5, 1.0, 2, "pair", Interval(0.0, 1.0, "made up"), 2)
+        return Estimate(0.5, 1.0, 2, "pair", Interval(0.0, 1.0, method="made up"), 2)
     return found
 
 
@@ -208,7 +208,7 @@ def every_kind(tallies, arm):
 
 TURNS = count(1)
 
-WIDE = Interval(0.0, 1.0, "made up")
+WIDE = Interval(0.0, 1.0, method="made up")
 
 BROKEN = [
     ("name", {"name": "Ladder ties"}),
@@ -261,13 +261,13 @@ BROKEN = [
     ("interval", {"scale": "p-value"}),
     ("interval", estimate(interval=replace(WIDE, method=" "))),
     ("interval", estimate(interval=replace(WIDE, level=95))),
-    ("interval", estimate(interval=Interval(None, None, "made up"))),
-    ("interval", estimate(interval=lambda found: Interval(found.value + 0.01, 1.0, "made up"))),
-    ("interval", estimate(interval=lambda found: Interval(0.0, found.value - 0.01, "made up"))),
-    ("interval", estimate(interval=lambda found: Interval(found.value, found.value, "made up"))),
-    ("on its scale", estimate(interval=Interval(-0.1, 1.0, "made up"))),
-    ("on its scale", estimate(interval=Interval(0.0, 1.1, "made up"))),
-    ("on its scale", estimate(value=7.5, numerator=7.5, denominator=1, interval=Interval(0.0, 9.0, "made up"))),
+    ("interval", estimate(interval=Interval(None, None, method="made up"))),
+    ("interval", estimate(interval=lambda found: Interval(found.value + 0.01, 1.0, method="made up"))),
+    ("interval", estimate(interval=lambda found: Interval(0.0, found.value - 0.01, method="made up"))),
+    ("interval", estimate(interval=lambda found: Interval(found.value, found.value, method="made up"))),
+    ("on its scale", estimate(interval=Interval(-0.1, 1.0, method="made up"))),
+    ("on its scale", estimate(interval=Interval(0.0, 1.1, method="made up"))),
+    ("on its scale", estimate(value=7.5, numerator=7.5, denominator=1, interval=Interval(0.0, 9.0, method="made up"))),
     ("bounds", estimate(bounds=(0.99, 1.0))),
     ("left out", estimate(left_out={"": 1})),
     ("left out", estimate(left_out={"without an answer": 0})),

@@ -10,10 +10,10 @@ from pydantic import ConfigDict
 from tests.plugins.toy_protocol import Mirror, MirrorSpec
 from tests.protocols.agent.agent_studies import runs_of_an_agent
 from tests.protocols.pairs.pair_studies import labelled
+from umpirical.domain.measures import Estimate
 from umpirical.domain.tallies import Tallies
 from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.protocols.protocol import NewStudy, PlannedCounts, StudyCheck
-from umpirical.reports.record import EstimateRecord
 from umpirical.store.stimulus_sets import write_stimuli
 from umpirical.testing.protocols import Promise, check_protocol
 
@@ -214,10 +214,8 @@ class StartsElsewhere(Mirror):
 
 
 def zero_for_missing(_, record):
-    zero = EstimateRecord(value=0, numerator=0, denominator=1, unit="call", interval=None, clusters=1)
-    measures = [
-        m if isinstance(m.result, EstimateRecord) else m.model_copy(update={"result": zero}) for m in record.measures
-    ]
+    zero = Estimate(value=0, numerator=0, denominator=1, unit="call", interval=None, clusters=1)
+    measures = [m if isinstance(m.result, Estimate) else m.model_copy(update={"result": zero}) for m in record.measures]
     return {"measures": measures}
 
 

@@ -12,7 +12,7 @@ import umpirical.testing
 from umpirical.datasets.readers import READERS, DatasetReader, ReaderOption, Row, Table, counted
 from umpirical.datasets.text_lines import numbered_lines
 from umpirical.domain.errors import ConfigError
-from umpirical.testing import check_reader
+from umpirical.testing import Format, check_reader
 
 
 def write_csv(path, rows):
@@ -52,7 +52,7 @@ FILES = {
 @pytest.mark.parametrize("name", FILES)
 def test_the_readers_of_files_keep_every_promise(name, tmp_path):
     write, spoil, about = FILES[name]
-    check_reader(READERS.get(name), write, spoil, folder=tmp_path, name=f"data.{name}", **about)
+    check_reader(READERS.get(name), Format(write, spoil, f"data.{name}", **about), tmp_path)
 
 
 def test_the_reader_of_hugging_face_keeps_every_promise(tmp_path, monkeypatch):
@@ -68,7 +68,7 @@ def test_the_reader_of_hugging_face_keeps_every_promise(tmp_path, monkeypatch):
         for file in path.glob("*.arrow"):
             file.write_bytes(file.read_bytes()[:40])
 
-    check_reader(READERS.get("huggingface"), write, spoil, folder=tmp_path / "kit", typed=True, selects=True)
+    check_reader(READERS.get("huggingface"), Format(write, spoil, typed=True, selects=True), tmp_path / "kit")
 
 
 def test_every_reader_there_is_is_checked():
@@ -117,12 +117,12 @@ def write(path, rows):
 
 def broken_by(tmp_path, reader, **about):
     with pytest.raises(AssertionError) as caught:
-        check_reader(reader, write, append(b"[1,\n"), folder=tmp_path, name="data.lists", **{"typed": True, **about})
+        check_reader(reader, Format(write, append(b"[1,\n"), "data.lists", **{"typed": True, **about}), tmp_path)
     return str(caught.value)
 
 
 def test_a_sound_reader_passes(tmp_path):
-    check_reader(SOUND, write, append(b"[1,\n"), folder=tmp_path, name="data.lists", typed=True)
+    check_reader(SOUND, Format(write, append(b"[1,\n"), "data.lists", typed=True), tmp_path)
 
 
 def with_rows(change):
@@ -373,6 +373,5 @@ def test_a_reader_that_needs_an_option_is_given_it(tmp_path):
 
     needing = replace(SOUND, read=needy)
     assert "is it strict?" in broken_by(tmp_path / "without", needing)
-    check_reader(
-        needing, write, append(b"[1,\n"), folder=tmp_path, name="data.lists", options={"strictly": True}, typed=True
-    )
+    strict = Format(write, append(b"[1,\n"), "data.lists", options={"strictly": True}, typed=True)
+    check_reader(needing, strict, tmp_path)

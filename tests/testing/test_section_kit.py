@@ -7,8 +7,7 @@ import pytest
 
 from tests.cases import each
 from tests.protocols.datasheet.samples import datasheet, two_arms
-from umpirical.reports.card import plain
-from umpirical.reports.pages import Section
+from umpirical.reports.pages import Section, plain
 from umpirical.testing.sections import Promise, check_section
 
 SOUND = Section(

@@ -86,9 +86,13 @@ def test_the_history_shows_each_run_and_what_became_worse(twice):
     gate = gate_run(second.folder / "datasheet.json", baseline=first.folder / "datasheet.json")
     assert ", ".join(row.title for row in gate.baseline.worse) in text
     assert f"/runs/{runs['march'].key}/gate?baseline={runs['january'].key}" in text
-    # A line for each run under every limit, and each is drawn.
+    # A line for each run under every limit. What was measured is drawn; the worst part is said in words.
     assert text.count('class="trend"') == len(gate.limits)
-    assert text.count('<svg class="dot"') == 2 * len(gate.limits)
+    parts = [limit for limit in gate.limits if limit.stratum == "each-part"]
+    assert len(parts) == 2
+    assert all(limit.title.endswith("in the worst part") and limit.why in text for limit in parts)
+    undefined = text.count("an interval needs at least two")
+    assert text.count('<svg class="dot"') + undefined == 2 * (len(gate.limits) - len(parts))
 
 
 def test_a_damaged_record_takes_no_other_away(twice, tmp_path):

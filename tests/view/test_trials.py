@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from umpirical.store.parquet import read_rows
-from umpirical.view.run_page import behind, shares_of_audit
+from umpirical.view.run_pages import behind, shares_of_audit
 from umpirical.view.table import COLUMNS, Filters
 
 from . import studies

@@ -13,12 +13,11 @@ from umpirical.protocols.datasheet.draft import (
     read_rubric,
     write_draft,
 )
-from umpirical.protocols.datasheet.jury import Jury, render_jury_json, seat_jury
-from umpirical.protocols.datasheet.policy_files import chosen_policy
-from umpirical.protocols.datasheet.readout_rules import render_readouts_json
+from umpirical.protocols.datasheet.jury import Jury, seat_jury
 from umpirical.protocols.datasheet.readouts import write_readouts
+from umpirical.protocols.datasheet.spec import chosen_policy
 from umpirical.protocols.stress.comparison import StressComparison
-from umpirical.reports.record import Strict, schema_text
+from umpirical.reports.record import Strict, record_json, schema_text
 
 __all__ = [
     "OTHERS",
@@ -31,8 +30,7 @@ __all__ = [
     "drafting_model",
     "plan_draft",
     "read_rubric",
-    "render_jury_json",
-    "render_readouts_json",
+    "record_json",
     "schema_of",
     "seat_jury",
     "write_draft",

@@ -93,7 +93,7 @@ def datasheet(judge: object, options: DatasheetKeywords) -> "Report[Datasheet]":
     unless the judge's file says otherwise). `name` is what the report calls the judge; `kind` is compare or grade, and
     follows from `scale` if left out.
 
-    `size` is screen (336 calls), paper (620), standard (1,248) or full (2,496). `arms` are further tie instructions:
+    `size` is screen (336 calls), paper (620), standard (1,368) or full (2,640). `arms` are further tie instructions:
     strict, forced-choice. Everything is asked `repeats` times. The stimuli are drawn by `seed`.
 
     Answers are kept in `folder`, and the same call resumes an earlier one. `concurrency` is the number of calls made at
@@ -332,18 +332,20 @@ def correct(file: str | Path, options: CorrectionOptions) -> "Correction":
     return correct_file(Path(file), options)
 
 
-def claim(result: "Correction | str | Path", *, datasheet: str | Path) -> "Claim":
+def claim(result: "Correction | str | Path", *, datasheet: str | Path, evidence: str | Path | None = None) -> "Claim":
     """Joins a corrected estimate and the datasheet of its judge into one statement to publish. Makes no calls.
 
     `result` is what `correct` returned, or the JSON that `umpirical correct` wrote. `datasheet` is the judge's run, to
-    whose responses the record is held, or the JSON of the record alone. The claim has sentences, assumptions, digests.
+    whose responses the record is held, or the JSON of the record alone. `evidence` is a run of the same judge on
+    labelled pairs or responses; leave it out if `datasheet` is such a run. The claim has sentences, assumptions and
+    digests.
     """
     from umpirical.claims.documents import read_correction
     from umpirical.claims.record import Correction
     from umpirical.claims.statement import make_claim, read_judge
 
     correction = result if isinstance(result, Correction) else read_correction(Path(result))
-    return make_claim(correction, read_judge(datasheet))
+    return make_claim(correction, read_judge(datasheet), None if evidence is None else read_judge(evidence))
 
 
 claim_async = twin_of(claim)

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from umpirical.domain.errors import StoreError, UsageError
+from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
-from umpirical.protocols.datasheet.comparison import Comparison, compare_runs, render_comparison_json
+from umpirical.protocols.datasheet.comparison import Comparison, compare_runs
 from umpirical.protocols.datasheet.comparison_pages import (
     render_comparison_html,
     render_comparison_markdown,
@@ -19,14 +20,13 @@ from umpirical.protocols.stress.comparison import (
     StressComparison,
     compare_stress_runs,
     render_stress_comparison_html,
-    render_stress_comparison_json,
     render_stress_comparison_markdown,
     write_stress_comparison,
 )
 from umpirical.protocols.stress.protocol import STRESS
 from umpirical.reports import numbers
 from umpirical.reports.comparison import comparison_folder
-from umpirical.reports.record import EstimateRecord, MeasureRecord, Record
+from umpirical.reports.record import MeasureRecord, Record, record_json
 from umpirical.runs.run import open_run
 from umpirical.study.results import find_runs, measured_runs
 from umpirical.study.verification import verify_files
@@ -118,7 +118,7 @@ class Measures(Sequence[MeasureRecord]):
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for measure in self._measures:
-            found = measure.result if isinstance(measure.result, EstimateRecord) else None
+            found = measure.result if isinstance(measure.result, Estimate) else None
             ends = found.interval if found else None
             yield {
                 "measure": measure.name,
@@ -135,7 +135,7 @@ class Measures(Sequence[MeasureRecord]):
                 "unit": found.unit if found else None,
                 "clusters": found.clusters if found else None,
                 "censoring": found.censoring if found else None,
-                "undefined": None if isinstance(measure.result, EstimateRecord) else measure.result.reason,
+                "undefined": None if isinstance(measure.result, Estimate) else measure.result.reason,
             }
 
     def __repr__(self) -> str:
@@ -253,7 +253,7 @@ def _names(measure: MeasureRecord) -> list[str]:
 
 def _words(measure: MeasureRecord) -> str:
     result = measure.result
-    if not isinstance(result, EstimateRecord):
+    if not isinstance(result, Estimate):
         return f"undefined: {result.reason}"
     counts = numbers.measured_counts(measure, result)
     return f"{numbers.measured_value(measure, result)} {numbers.measured_interval(measure, result.interval)} ({counts})"
@@ -342,7 +342,7 @@ class ComparedOnStimuli(ComparedJudges[Comparison]):
         return render_comparison_markdown(self.record)
 
     def json(self) -> str:
-        return render_comparison_json(self.record)
+        return record_json(self.record)
 
     def save(self, folder: str | Path | None = None) -> Documents:
         return write_comparison(self.record, self.folder if folder is None else Path(folder))
@@ -362,7 +362,7 @@ class ComparedUnderStress(ComparedJudges[StressComparison]):
         return render_stress_comparison_markdown(self.record)
 
     def json(self) -> str:
-        return render_stress_comparison_json(self.record)
+        return record_json(self.record)
 
     def save(self, folder: str | Path | None = None) -> Documents:
         return write_stress_comparison(self.record, self.folder if folder is None else Path(folder))

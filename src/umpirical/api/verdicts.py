@@ -23,9 +23,13 @@ from umpirical.measures.catalogue import MEASURES, MeasureSpec, measure_all
 from umpirical.measures.natural import NATURAL, SWAPPED
 from umpirical.protocols.datasheet.counting import FACTS as PAIR_FACTS
 from umpirical.protocols.datasheet.counting import tally_judgments
+from umpirical.protocols.pairs.spec import PairsPolicy
 from umpirical.protocols.stress.counting import stress_counts
+from umpirical.protocols.stress.policy import NO_LABELS, SHELF
 from umpirical.protocols.stress.report import FACTS as ITEM_FACTS
-from umpirical.reports.record import first_problem, measure_record
+from umpirical.reports.limits import hold_intervals
+from umpirical.reports.policy import Limit
+from umpirical.reports.record import LimitRecord, MeasureRecord, first_problem, measure_record
 from umpirical.runs.judgments import Facts, judgment_row
 from umpirical.store.parquet import write_rows
 from umpirical.store.schemas import judgment_schema
@@ -130,14 +134,20 @@ def _refuse_unknown(given: Iterable[str], known: Collection[str], where: str) ->
 CONTENTS = GradeScale("nominal", ("u", "v", "tie"))
 """The better content as a label, for whatever is measured of a pair's winner against gold and between repeats."""
 
+SLOTS = GradeScale("nominal", ("1", "2", "tie"))
+"""The better slot as a label, for agreement beyond chance: which content is called u is no chance of the judge's."""
+
 CALLS = ("abstention-rate", "unparsed-rate", "failure-rate")
 REPEATS = ("flip-rate", "verdict-entropy", "modal-share", "repeat-icc")
 GOLD = (
     *("accuracy", "within-one", "mean-absolute-error", "grade-bias", "weighted-kappa", "krippendorff-alpha"),
     *("spearman", "balanced-accuracy", "mcc"),
 )
-NOMINAL = ("accuracy", "balanced-accuracy", "krippendorff-alpha", "flip-rate", "verdict-entropy", "modal-share")
+NOMINAL = ("accuracy", "balanced-accuracy", "flip-rate", "verdict-entropy", "modal-share")
 """What can be said of labels without order."""
+
+KAPPA, ALPHA = "weighted-kappa", "krippendorff-alpha"
+"""Agreement with labels beyond chance: of grades in order, and of any others."""
 
 UNORDERED = "unordered"
 """The family of calls whose order is not known."""
@@ -145,6 +155,7 @@ UNORDERED = "unordered"
 NEVER = (
     "Dark current: nobody showed the judge blank or equal answers and kept what it said.",
     "The quality ladder, the detection threshold and the criterion: nobody planted by how much one answer is better.",
+    "Whether it follows length: the texts are not kept with the verdicts, so agreement beyond length is not known.",
     "Whether the verdicts are a fair sample of what the judge is used for.",
 )
 
@@ -163,6 +174,8 @@ class MeasuredVerdicts:
     counts: dict[str, int]
     """What was found: verdicts, and whatever is none, by outcome; items; those with a gold label, and so on."""
     measures: Measures
+    agreement: LimitRecord
+    """Agreement with the labels beyond chance, held to the limit of the policy for such data. N/A without labels."""
     can_tell: tuple[str, ...]
     cannot_tell: tuple[str, ...]
     notes: tuple[str, ...]
@@ -176,6 +189,7 @@ class MeasuredVerdicts:
             "scale": None if self.scale is None else _described(self.scale),
             "counts": self.counts,
             "measures": [measure.model_dump(mode="json") for measure in self.measures],
+            "agreement": self.agreement.model_dump(mode="json"),
             "can_tell": list(self.can_tell),
             "cannot_tell": list(self.cannot_tell),
             "notes": list(self.notes),
@@ -203,17 +217,31 @@ def _measured(
         place = Path(folder) / "judgments.parquet"
         measures = _pair_measures(asked, place) if scale is None else _grade_measures(asked, scale, place)
     can, cannot = _statements(found.kind, counts)
+    recorded = [measure_record(spec, measure) for spec, measure in measures]
     return MeasuredVerdicts(
         judge,
         found.kind,
         found.format,
         scale,
         counts,
-        Measures(measure_record(spec, measure) for spec, measure in measures),
+        Measures(recorded),
+        _agreement(scale, recorded, labelled=bool(counts["with_gold"])),
         can,
         (*cannot, *NEVER),
         found.notes,
     )
+
+
+def _agreement(scale: GradeScale | None, measures: Sequence[MeasureRecord], *, labelled: bool) -> LimitRecord:
+    """Holds agreement with the labels to the limit of labelled pairs, or of stress tests."""
+    if scale is None:
+        limit = Limit(measure=ALPHA, at=ORIGINAL, at_least=PairsPolicy().agreement)
+    else:
+        name = KAPPA if scale.kind in {"binary", "ordinal"} else ALPHA
+        least = next(one.at_least for one in SHELF.preset().limits if one.measure == KAPPA)
+        limit = Limit(measure=name, at=ORIGINAL, at_least=least)
+    [held] = hold_intervals([limit], measures)
+    return held if labelled else held.model_copy(update={"why": NO_LABELS})
 
 
 # Judgments, in the form in which a run's are counted.
@@ -264,8 +292,14 @@ def _pair_measures(asked: Sequence[Asked], place: Path) -> list[tuple[MeasureSpe
     write_rows(place, named, judgment_schema(ITEM_FACTS.columns))
     with stress_counts(place) as counts:
         labels = counts.tallies(CONTENTS)
+    place.unlink()
+    by_slot = [(replace(verdict, gold=_slot(verdict)), repeat) for verdict, repeat in ordered]
+    slots = [_row(each, ORIGINAL, _named_slot(each[0]), SLOTS, ITEM_FACTS, by_order=True) for each in by_slot]
+    write_rows(place, slots, judgment_schema(ITEM_FACTS.columns))
+    with stress_counts(place) as counts:
+        agreed = counts.tallies(SLOTS)
     choices = [(spec, measure) for spec in SWAPPED for measure in spec.compute(pairs, BASELINE)]
-    return [*choices, *_by_name(NOMINAL, labels), *_by_name(CALLS, pairs)]
+    return [*choices, *_by_name(NOMINAL, labels), *_by_name((ALPHA,), agreed), *_by_name(CALLS, pairs)]
 
 
 def _by_name(names: Iterable[str], tallies: Tallies) -> list[tuple[MeasureSpec, Measure]]:
@@ -318,6 +352,19 @@ def _content(verdict: PastVerdict) -> Outcome:
     if given is Choice.TIE:
         return Verdict("tie")
     return Verdict("u" if (given is Choice.SLOT_1) == (verdict.order is Order.UV) else "v")
+
+
+def _named_slot(verdict: PastVerdict) -> Outcome:
+    """Returns which slot won, as a label."""
+    named = {Choice.SLOT_1: "1", Choice.SLOT_2: "2", Choice.TIE: "tie"}
+    return Verdict(named[verdict.given]) if isinstance(verdict.given, Choice) else _outcome(verdict, SLOTS)
+
+
+def _slot(verdict: PastVerdict) -> str:
+    """Returns the slot of the better content; empty if it is not known."""
+    if verdict.gold not in {"u", "v"}:
+        return verdict.gold
+    return "1" if (verdict.gold == "u") == (verdict.order is Order.UV) else "2"
 
 
 def _gold(gold: str, scale: GradeScale) -> str:

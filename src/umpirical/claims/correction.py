@@ -1,7 +1,7 @@
 """Corrects an estimate that rests on a judge's verdicts, system by system, and says what that assumes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -38,10 +38,9 @@ from umpirical.claims.record import (
 from umpirical.datasets.verdicts.past_verdicts import parse_scale
 from umpirical.datasets.verdicts.targets import ESTIMANDS, Estimand, TargetFile, TargetSpec, read_target
 from umpirical.domain.errors import UsageError
-from umpirical.domain.measures import Estimate, Interval, Undefined
+from umpirical.domain.measures import Estimate, Interval, Result, Undefined
 from umpirical.protocols.catalogue import ReadRecord, read_record
 from umpirical.reports import numbers
-from umpirical.reports.record import EstimateRecord, UndefinedRecord, result_record
 from umpirical.stats.intervals import Bounds, cluster_wilson
 from umpirical.study.results import find_run
 
@@ -193,7 +192,7 @@ def _system(name: str, sample: Sample, settings: SettingsRecord, correct: Correc
     )
 
 
-def _uncorrected(sample: Sample) -> Estimate | Undefined:
+def _uncorrected(sample: Sample) -> Result:
     """Returns what the verdicts alone say: their mean, cluster-Wilson."""
     answered = sample.answered
     clusters = np.arange(len(answered)) if answered.clusters is None else answered.clusters
@@ -206,41 +205,35 @@ def _uncorrected(sample: Sample) -> Estimate | Undefined:
         numerator=float(answered.judged.sum()),
         denominator=len(answered),
         unit="item",
-        interval=Interval(rate.low, rate.high, "cluster-Wilson"),
+        interval=Interval(rate.low, rate.high, method="cluster-Wilson"),
         clusters=rate.clusters,
         design_effect=rate.design_effect,
         left_out=sample.without,
     )
 
 
-def _scaled(
-    result: Estimate | Bounds | Undefined, settings: SettingsRecord
-) -> EstimateRecord | BoundsRecord | UndefinedRecord:
+def _scaled(result: Estimate | Bounds | Undefined, settings: SettingsRecord) -> Estimate | BoundsRecord | Undefined:
     """Returns a result on the scale of the estimate, as a part of a record."""
     low, span = settings.low, settings.high - settings.low
-    if isinstance(result, Undefined):
-        return UndefinedRecord(**asdict(result))
     if isinstance(result, Bounds):
         learned = result.high - result.low < NOTHING_LEARNED
         return BoundsRecord(low=result.low, high=result.high, method=LINEAR, learned=learned)
-    record = result_record(result)
-    if (low, span) == (0.0, 1.0) or not isinstance(record, EstimateRecord) or record.interval is None:
-        return record
-    ends = {name: low + span * end for name in ("low", "high") if (end := getattr(record.interval, name)) is not None}
-    return record.model_copy(
-        update={
-            "value": low + span * record.value,
-            "numerator": low * record.denominator + span * record.numerator,
-            "interval": record.interval.model_copy(update=ends),
-        }
+    if (low, span) == (0.0, 1.0) or isinstance(result, Undefined) or result.interval is None:
+        return result
+    ends = {name: low + span * end for name in ("low", "high") if (end := getattr(result.interval, name)) is not None}
+    return replace(
+        result,
+        value=low + span * result.value,
+        numerator=low * result.denominator + span * result.numerator,
+        interval=replace(result.interval, **ends),
     )
 
 
 def _with_missing(
-    corrected: EstimateRecord | BoundsRecord | UndefinedRecord, missing: float, settings: SettingsRecord
+    corrected: Estimate | BoundsRecord | Undefined, missing: float, settings: SettingsRecord
 ) -> tuple[float, float] | None:
     """Returns the interval over all rows, if those without a verdict may have any value. Bounds have it in them."""
-    if not isinstance(corrected, EstimateRecord) or corrected.interval is None:
+    if not isinstance(corrected, Estimate) or corrected.interval is None:
         return None
     low, high = corrected.interval.low, corrected.interval.high
     if low is None or high is None:

@@ -7,21 +7,13 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from umpirical.claims.record import (
-    BoundsRecord,
-    Claim,
-    Correction,
-    Method,
-    SettingsRecord,
-    SystemRecord,
-    render_claim_json,
-    render_correction_json,
-)
+from umpirical.claims.record import BoundsRecord, Claim, Correction, Method, SettingsRecord, SystemRecord
 from umpirical.domain.errors import UsageError
+from umpirical.domain.measures import Estimate
 from umpirical.protocols.catalogue import LARGEST
 from umpirical.reports import numbers
-from umpirical.reports.card import plain, quoted
-from umpirical.reports.record import EstimateRecord, Strict, first_problem
+from umpirical.reports.pages import plain, quoted
+from umpirical.reports.record import Strict, first_problem, record_json
 from umpirical.store.files import write_text
 
 TRUTH = "The labels are the truth: where people err, the corrected estimate errs with them."
@@ -78,12 +70,11 @@ def _of_rows(columns: Mapping[str, str]) -> str:
     return "Every row is independent of the others: no column of clusters was named."
 
 
-def claim_assumptions(*, held: bool) -> list[str]:
-    """Returns what a claim assumes beside the correction and the datasheet."""
-    said = ["The verdicts were given by the judge of the datasheet, as it was measured. The file does not say by whom."]
-    if not held:
-        said.append("The datasheet was taken as published: its responses were not there to hold it to.")
-    return said
+ASSUMED = [
+    "The verdicts were given by the judge of the datasheet, as it was measured. The file does not say by whom.",
+    "The datasheet follows from the judge's responses. `umpirical verify` checks that where the run is at hand.",
+]
+"""What a claim assumes beside the correction and the datasheet."""
 
 
 # A corrected estimate in sentences: the same on the terminal, in Markdown and in a claim.
@@ -125,19 +116,19 @@ def system_sentence(correction: Correction, system: SystemRecord) -> str:
     """Returns what the judge says and what is left of it: `win rate 0.620, corrected 0.580 [0.510, 0.650] (...)`."""
     name = correction.settings.estimate.replace("-", " ")
     alone = system.uncorrected
-    before = figure(alone) if isinstance(alone, EstimateRecord) else "none"
+    before = figure(alone) if isinstance(alone, Estimate) else "none"
     found = system.corrected
     if isinstance(found, BoundsRecord):
         if not found.learned:
             return f"{name} by the judge {before}; nothing is learned: the judge's error rates allow almost any value"
         within = numbers.interval(found.low, found.high)
         return f"{name} by the judge {before}; it lies within {within} ({METHODS['bounds']})"
-    if not isinstance(found, EstimateRecord):
+    if not isinstance(found, Estimate):
         return f"{name} by the judge {before}; no corrected estimate: {found.reason}"
     return f"{name} by the judge {before}; corrected {figure(found)} ({METHODS[system.method]}, {_counts(system)})"
 
 
-def figure(estimate: EstimateRecord) -> str:
+def figure(estimate: Estimate) -> str:
     """Returns a value and its interval."""
     limits = estimate.interval
     return f"{numbers.rate(estimate.value)} {numbers.interval(limits.low, limits.high) if limits else ''}".rstrip()
@@ -176,7 +167,7 @@ def _table(systems: Iterable[SystemRecord]) -> Iterator[str]:
     yield "| system | rows | labels | by the judge | corrected | method |"
     yield "| --- | ---: | ---: | --- | --- | --- |"
     for system in systems:
-        alone = figure(system.uncorrected) if isinstance(system.uncorrected, EstimateRecord) else "none"
+        alone = figure(system.uncorrected) if isinstance(system.uncorrected, Estimate) else "none"
         cells = [
             plain(system.system) or "all",
             numbers.count(system.rows),
@@ -190,7 +181,7 @@ def _table(systems: Iterable[SystemRecord]) -> Iterator[str]:
 
 def _corrected(system: SystemRecord) -> str:
     found = system.corrected
-    if isinstance(found, EstimateRecord):
+    if isinstance(found, Estimate):
         return figure(found)
     if isinstance(found, BoundsRecord):
         return f"within {numbers.interval(found.low, found.high)}" if found.learned else "nothing is learned"
@@ -215,11 +206,13 @@ def _claim(claim: Claim, digest: str) -> Iterator[str]:
     yield from (f"- {plain(sentence)}" for sentence in claim.sentences)
     yield from ("", *_table(claim.correction.systems), "")
     yield from _assumed([*claim.correction.assumptions, *claim.assumptions])
-    yield from ("## What it rests on", "", "| file | SHA-256 |", "| --- | --- |")
+    yield from ("## What it rests on", "", "| what | digest |", "| --- | --- |")
     rests = [
         (claim.correction.source.name, claim.correction.source.sha256),
         ("the corrected estimate", claim.correction_sha256),
         (claim.datasheet.name, claim.datasheet.sha256),
+        (f"{claim.evidence_file.name}, run {claim.evidence.run}, on natural text", claim.evidence_file.sha256),
+        *([(f"policy {claim.judge.policy}", claim.judge.policy_digest)] if claim.judge.policy else []),
         ("this claim, as JSON", digest),
     ]
     yield from (f"| {plain(name)} | `{sha}` |" for name, sha in rests)
@@ -239,20 +232,18 @@ def sha256(text: str) -> str:
 
 def write_correction(correction: Correction, folder: Path, stem: str) -> tuple[Path, Path]:
     """Writes `STEM.corrected.json` and `STEM.corrected.md`."""
-    return _write(
-        folder, f"{stem}.corrected", render_correction_json(correction), render_correction_markdown(correction)
-    )
+    return _write(folder, f"{stem}.corrected", record_json(correction), render_correction_markdown(correction))
 
 
 def write_claim(claim: Claim, folder: Path, stem: str) -> tuple[Path, Path]:
     """Writes `STEM.claim.json` and `STEM.claim.md`."""
-    text = render_claim_json(claim)
+    text = record_json(claim)
     return _write(folder, f"{stem}.claim", text, claim_text(claim))
 
 
 def claim_text(claim: Claim) -> str:
     """Returns a claim as Markdown, with the digest of its JSON."""
-    return render_claim_markdown(claim, sha256(render_claim_json(claim)))
+    return render_claim_markdown(claim, sha256(record_json(claim)))
 
 
 def read_correction(path: Path) -> Correction:

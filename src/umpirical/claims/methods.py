@@ -17,7 +17,7 @@ from umpirical.domain.trials import BASELINE
 from umpirical.protocols.catalogue import ReadRecord
 from umpirical.reports import numbers
 from umpirical.reports.limits import Side, design_effect, one_sided
-from umpirical.reports.record import EstimateRecord, MeasureRecord
+from umpirical.reports.record import MeasureRecord
 from umpirical.stats.corrections import (
     Corrected,
     Counted,
@@ -147,7 +147,7 @@ def recorded_rates(found: ReadRecord) -> KnownRates:
     for name, wrong in (("sensitivity", "false-negative-rate"), ("specificity", "false-positive-rate")):
         measure = _measure(found, wrong, "original") or _measure(found, wrong, "")
         estimate = measure.result if measure else None
-        if not isinstance(estimate, EstimateRecord):
+        if not isinstance(estimate, Estimate):
             why = f": {estimate.reason}" if estimate else ""
             message = f"{found.file.name} does not say how often the judge is wrong on each side ({wrong}{why})"
             raise UsageError(message, fix=f"name a stress report whose data has gold labels; or {LABELS_NEEDED}")
@@ -171,7 +171,7 @@ def pair_limits(found: ReadRecord, *, step: float, alpha: float) -> PairLimits:
     for name, stratum, side in wanted:
         measure = _measure(found, name, stratum)
         estimate = measure.result if measure else None
-        if measure is None or not isinstance(estimate, EstimateRecord):
+        if measure is None or not isinstance(estimate, Estimate):
             raise _no_rate(found, name, stratum)
         limits[name] = one_sided(measure, estimate, side, alpha=alpha / 3, count_missing=True)
         rate = Counted(estimate.numerator, estimate.denominator)
@@ -271,7 +271,7 @@ def by_random_labels(sample: Sample) -> Found:
         numerator=float(labelled.labels.sum()),
         denominator=len(labelled),
         unit="item",
-        interval=Interval(mean.low, mean.high, PPI),
+        interval=Interval(mean.low, mean.high, method=PPI),
         clusters=mean.clusters,
     )
     return Found("labels", estimate, tuning=mean.tuning, warnings=tuple(_label_warnings(labelled, others, mean.tuning)))
@@ -400,7 +400,7 @@ def _corrected(
         numerator=float(target.judged.sum()),
         denominator=len(target),
         unit="item",
-        interval=Interval(found.low, found.high, words),
+        interval=Interval(found.low, found.high, method=words),
         clusters=_clusters(target),
     )
     return Found(method, estimate, separation=found.separation, error_rates=shown)

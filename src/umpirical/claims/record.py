@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from umpirical.datasets.verdicts.targets import Estimand
+from umpirical.domain.measures import Estimate, Undefined
 from umpirical.reports.decision import Advice
-from umpirical.reports.record import EstimateRecord, MeasureRecord, ResultRecord, Strict, UndefinedRecord
+from umpirical.reports.record import MeasureRecord, ResultRecord, Strict
 
 LabelSample = Literal["random", "by-label"]
 """How the labelled rows were chosen: at random from all rows, or so many of each label."""
@@ -66,7 +67,7 @@ class BoundsRecord(Strict):
     learned: bool = Field(description="False if the bounds leave nearly everything open.")
 
 
-CorrectedRecord = Annotated[EstimateRecord | BoundsRecord | UndefinedRecord, Field(discriminator="kind")]
+CorrectedRecord = Annotated[Estimate | BoundsRecord | Undefined, Field(discriminator="kind")]
 
 
 class SystemRecord(Strict):
@@ -114,7 +115,9 @@ class JudgeSummary(Strict):
     protocol: str
     complete: bool
     decision: Advice | None
-    policy: str
+    policy: str = Field(description="The policy's name; empty for a protocol without policies.")
+    policy_digest: str
+    policy_shipped: bool
     measures: list[MeasureRecord]
 
 
@@ -126,17 +129,8 @@ class Claim(Strict):
     correction: Correction
     correction_sha256: str = Field(description="Digest of the corrected estimate's JSON.")
     datasheet: MatchRecord
-    held_to_responses: bool = Field(description="Whether the datasheet was held to its run's responses when joined.")
     judge: JudgeSummary
+    evidence_file: MatchRecord = Field(description="The judge's record on natural text; may be the datasheet itself.")
+    evidence: JudgeSummary = Field(description="The same judge on natural text with labels.")
     sentences: list[str] = Field(description="The statement. It follows from the rest.")
     assumptions: list[str]
-
-
-def render_correction_json(correction: Correction) -> str:
-    """Renders the record as text: the same correction gives the same bytes."""
-    return correction.model_dump_json(indent=1) + "\n"
-
-
-def render_claim_json(claim: Claim) -> str:
-    """Renders the record as text: the same claim gives the same bytes."""
-    return claim.model_dump_json(indent=1) + "\n"

@@ -1,21 +1,24 @@
 """Claims: join a corrected estimate and the datasheet of its judge into one statement, and verify a published one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import isclose
 from pathlib import Path
+from typing import Any
 
 from umpirical.claims.correction import correct_target, find_record
-from umpirical.claims.documents import claim_assumptions, claim_text, figure, read_claim, sha256, system_sentence
-from umpirical.claims.record import Claim, Correction, JudgeSummary, MatchRecord, render_correction_json
+from umpirical.claims.documents import ASSUMED, claim_text, figure, read_claim, sha256, system_sentence
+from umpirical.claims.record import Claim, Correction, JudgeSummary, MatchRecord
 from umpirical.datasets.verdicts.targets import TargetSpec, read_target
 from umpirical.domain.errors import StoreError, UmpiricalError, UsageError
+from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.catalogue import ReadRecord, read_record
+from umpirical.protocols.protocol import DecidesByPolicy, HoldsToLimits, Protocol
 from umpirical.reports import numbers
 from umpirical.reports.decision import TITLES
-from umpirical.reports.record import EstimateRecord, MeasureRecord
+from umpirical.reports.record import JudgeRecord, MeasureRecord, Record, record_json
 from umpirical.study.verification import Check, verify_run
 
 EDITED = "was it edited? `umpirical report RUN` writes it again from the responses"
@@ -39,6 +42,7 @@ def read_judge(target: str | Path) -> JudgeRecordFile:
     _check_rates(found)
     _check_card(found)
     if found.run is None:
+        _check_decision(found)
         return JudgeRecordFile(found, held=False)
     for check in verify_run(found.run, record=found.file):
         if not check.holds:
@@ -50,7 +54,7 @@ def _check_rates(found: ReadRecord) -> None:
     """Raises if a rate is not its numerator over its denominator, or lies outside its own interval."""
     for measure in found.record.measures:
         estimate = measure.result
-        if measure.scale != "rate" or not isinstance(estimate, EstimateRecord) or estimate.censoring != "none":
+        if measure.scale != "rate" or not isinstance(estimate, Estimate) or estimate.censoring != "none":
             continue
         limits = estimate.interval
         low, high = (limits.low, limits.high) if limits else (None, None)
@@ -70,6 +74,22 @@ def _check_card(found: ReadRecord) -> None:
         raise StoreError(f"{found.file.name} is not the record that {card.name} was made from", fix=EDITED)
 
 
+def _check_decision(found: ReadRecord) -> None:
+    """Raises if a record's policy is not the one that its name says, or its decision does not follow from it."""
+    protocol, record = found.protocol, found.record
+    if not isinstance(protocol, DecidesByPolicy):
+        return
+    protocol.refuse_forged(record)
+    if _decided(protocol, protocol.as_published(record, record)) != _decided(protocol, record):
+        raise StoreError(f"the decision in {found.file.name} does not follow from its measures", fix=EDITED)
+
+
+def _decided(protocol: Protocol[Any, Any], record: Record) -> object:
+    decision = protocol.decision(record)
+    limits = protocol.held_limits(record) if isinstance(protocol, HoldsToLimits) else []
+    return decision and decision.verdict, [(one.measure, one.stratum, one.verdict, one.effect) for one in limits]
+
+
 # The statement, with the digests to check it by.
 
 
@@ -82,36 +102,113 @@ SHOWN = (
     ("false-positive-rate", "original"),
     ("false-negative-rate", "original"),
     ("flip-rate", ""),
+    ("both-orders-accuracy", ""),
 )
 """The measures that a statement names, by stratum, where the record has them."""
 
+NATURAL = (
+    ("pair-agreement", ""),
+    ("weighted-kappa", "original"),
+    ("agreement-ccc", "original"),
+    ("krippendorff-alpha", "original"),
+    ("policy-agreement", "original"),
+)
+"""Agreement with labels on texts that nobody constructed, beyond chance. The first that a record has is its evidence.
 
-def make_claim(correction: Correction, judge: JudgeRecordFile) -> Claim:
-    """Joins a corrected estimate and a judge's record. Raises if the estimate rests on another record."""
+The built-in set is public, and looks like a test. A judge may know its answers, or answer better where it notices that
+it is tested. Both are seen only on other texts.
+"""
+
+
+NO_POLICY: dict[str, Any] = {"policy": "", "policy_digest": "", "policy_shipped": True}
+
+
+def make_claim(correction: Correction, judge: JudgeRecordFile, evidence: JudgeRecordFile | None = None) -> Claim:
+    """Joins a corrected estimate, a judge's record, and the record of the same judge on natural text.
+
+    Without `evidence`, the judge's record has to be on natural text itself. Raises if the estimate rests on another
+    record, or if nothing shows that the judge agrees with labels on natural text.
+    """
     digest = sha256(judge.found.text)
     used = correction.settings.record
     if used is not None and used.sha256 != digest:
         fix = f"name the record {used.name} whose digest is {used.sha256[:16]}, or correct the estimate again"
         raise UsageError("the corrected estimate rests on another record of the judge", fix=fix)
-    summary = judge_summary(judge.found)
+    evidence = evidence or judge
+    _check_evidence(judge.found, evidence.found)
+    summary, shown = judge_summary(judge.found), judge_summary(evidence.found)
     return Claim(
         umpirical_version=version("umpirical"),
         correction=correction,
-        correction_sha256=sha256(render_correction_json(correction)),
+        correction_sha256=sha256(record_json(correction)),
         datasheet=MatchRecord(name=judge.found.file.name, sha256=digest),
-        held_to_responses=judge.held,
         judge=summary,
-        sentences=statement(correction, summary),
-        assumptions=claim_assumptions(held=judge.held),
+        evidence_file=MatchRecord(name=evidence.found.file.name, sha256=sha256(evidence.found.text)),
+        evidence=shown,
+        sentences=statement(correction, summary, shown),
+        assumptions=ASSUMED,
     )
+
+
+def _check_evidence(judge: ReadRecord, evidence: ReadRecord) -> None:
+    """Raises unless a record shows that the judge agrees with labels on natural text, beyond chance."""
+    name = evidence.file.name
+    _check_agreement(name, evidence.record.measures)
+    if not _same_judge(judge.record.judge, evidence.record.judge):
+        raise UsageError(
+            f"{name} is about another judge", fix="use the same model, settings, prompt and code for both runs"
+        )
+    if not evidence.record.complete:
+        raise UsageError(f"{name} is of an incomplete run", fix="umpirical run  resumes it, in the study's folder")
+
+
+def _check_agreement(name: str, measures: Sequence[MeasureRecord]) -> None:
+    found = _agreement(measures)
+    if found is None:
+        raise UsageError(
+            f"{name} has no labels on natural text, which a claim needs. The built-in test cases cannot show whether a "
+            "judge has memorized them, or judges differently because it notices a test",
+            fix="umpirical init FOLDER --from DATA  starts a study of labelled pairs or responses. Add --evidence with "
+            "its run",
+        )
+    result = found.result
+    low = result.interval.low if isinstance(result, Estimate) and result.interval else None
+    if low is None or low <= 0:
+        shown = figure(result) if isinstance(result, Estimate) else f"undefined ({result.reason})"
+        raise UsageError(
+            f"{name} does not show that the judge agrees with the labels beyond chance: {found.title.lower()} {shown}",
+            fix="use more labelled data if the interval is wide. Otherwise the judge is not fit for a claim",
+        )
+
+
+def _agreement(measures: Sequence[MeasureRecord]) -> MeasureRecord | None:
+    """Returns the agreement with labels on natural text; None without labels."""
+    whole = [one for one in measures if one.arm == BASELINE and not getattr(one, "group", "")]
+    by_key = {(measure.name, measure.stratum): measure for measure in whole}
+    known = [by_key[key] for key in NATURAL if key in by_key]
+    defined = [measure for measure in known if isinstance(measure.result, Estimate)]
+    return next(iter(defined or known), None)
+
+
+def _same_judge(one: JudgeRecord, other: JudgeRecord) -> bool:
+    """Whether two records are about one judge. The rubric is in a grader's prompt, so that differs with the data."""
+    if one.fingerprint == other.fingerprint:
+        return True
+    same = all(
+        getattr(one, part) == getattr(other, part) for part in ("kind", "model", "decoding", "scale", "capabilities")
+    )
+    prompts = one.prompts.get(BASELINE), other.prompts.get(BASELINE)
+    # The user's own code has no prompt here: it is known by its fingerprint alone.
+    return same and all(prompts) and (one.kind == "grade" or prompts[0] == prompts[1])
 
 
 def judge_summary(found: ReadRecord) -> JudgeSummary:
     """Returns what a claim says about the judge."""
     record, judge = found.record, found.record.judge
-    decision = getattr(record, "decision", None)
+    decision, protocol = getattr(record, "decision", None), found.protocol
     measures = []
-    for name, stratum in SHOWN:
+    agreement = _agreement(record.measures)
+    for name, stratum in (*SHOWN, *([(agreement.name, agreement.stratum)] if agreement else [])):
         for measure in record.measures:
             key = (measure.name, measure.arm, measure.stratum, getattr(measure, "group", ""))
             if key == (name, BASELINE, stratum, "") and isinstance(measure, MeasureRecord):
@@ -125,32 +222,35 @@ def judge_summary(found: ReadRecord) -> JudgeSummary:
         protocol=found.protocol.name,
         complete=record.complete,
         decision=None if decision is None else decision.verdict,
-        policy="" if decision is None else decision.policy_name,
+        **(protocol.policy_marks(record) if isinstance(protocol, DecidesByPolicy) else NO_POLICY),
         measures=measures,
     )
 
 
-def statement(correction: Correction, judge: JudgeSummary) -> list[str]:
-    """Returns the statement: one sentence for each system, and one about the judge."""
+def statement(correction: Correction, judge: JudgeSummary, evidence: JudgeSummary) -> list[str]:
+    """Returns the statement: one sentence for each system, one about the judge, and one about it on natural text."""
     found = [
         f"{f'{system.system}: ' if system.system else ''}{system_sentence(correction, system)}."
         for system in correction.systems
     ]
-    return [*found, _about(judge)]
+    about = f"Judge {judge.name} ({judge.model}): {_about(judge)}"
+    return [*found, about, f"On natural text with labels ({evidence.protocol}): {_about(evidence)}"]
 
 
 def _about(judge: JudgeSummary) -> str:
-    policy = f" (policy {judge.policy})" if judge.policy else ""
+    policy = (
+        f" (policy {judge.policy}{'' if judge.policy_shipped else ', not a shipped policy'})" if judge.policy else ""
+    )
     decision = f"{TITLES[judge.decision]}{policy}" if judge.decision else "no decision"
     parts = [decision, *(_measured(measure) for measure in judge.measures)]
     incomplete = "" if judge.complete else " The run is incomplete."
-    return f"Judge {judge.name} ({judge.model}): {'; '.join(parts)}.{incomplete}"
+    return f"{'; '.join(parts)}.{incomplete}"
 
 
 def _measured(measure: MeasureRecord) -> str:
     part = f" at {numbers.part(measure.stratum)}" if measure.stratum not in {"", "original"} else ""
     result = measure.result
-    said = figure(result) if isinstance(result, EstimateRecord) else f"undefined ({result.reason})"
+    said = figure(result) if isinstance(result, Estimate) else f"undefined ({result.reason})"
     return f"{measure.title[:1].lower()}{measure.title[1:]}{part} {said}"
 
 
@@ -168,7 +268,7 @@ def is_claim(path: Path) -> bool:
 def absent_files(path: Path) -> list[str]:
     """Returns the files of a claim that do not lie beside it, and are not checked."""
     claim = read_claim(path)
-    return [file.name for file in (_source(path, claim), _datasheet(path, claim)) if not file.is_file()]
+    return [file.name for file in _files(path, claim) if not file.is_file()]
 
 
 def verify_claim(path: Path) -> Iterator[Check]:
@@ -184,7 +284,9 @@ def verify_claim(path: Path) -> Iterator[Check]:
     if (source := _source(path, claim)).is_file():
         yield _check(source.name, lambda: _recomputed(source, path, claim))
     if (datasheet := _datasheet(path, claim)).is_file():
-        yield _check(datasheet.name, lambda: _judged(datasheet, claim))
+        yield _check(datasheet.name, lambda: _judged(datasheet, claim.datasheet, claim.judge))
+    if (evidence := _evidence(path, claim)).is_file():
+        yield _check(evidence.name, lambda: _natural(datasheet, evidence, claim))
 
 
 def _check(part: str, work: Callable[[], str]) -> Check:
@@ -203,13 +305,24 @@ def _datasheet(path: Path, claim: Claim) -> Path:
     return path.parent / Path(claim.datasheet.name).name
 
 
+def _evidence(path: Path, claim: Claim) -> Path:
+    return path.parent / Path(claim.evidence_file.name).name
+
+
+def _files(path: Path, claim: Claim) -> list[Path]:
+    return list(dict.fromkeys([_source(path, claim), _datasheet(path, claim), _evidence(path, claim)]))
+
+
 def _consistent(claim: Claim) -> str:
     """Raises unless the statement follows from the parts of the claim."""
-    if sha256(render_correction_json(claim.correction)) != claim.correction_sha256:
+    if sha256(record_json(claim.correction)) != claim.correction_sha256:
         raise StoreError("its corrected estimate has another digest")
-    if statement(claim.correction, claim.judge) != claim.sentences:
+    if statement(claim.correction, claim.judge, claim.evidence) != claim.sentences:
         raise StoreError("its sentences do not follow from its figures")
-    if claim.assumptions != claim_assumptions(held=claim.held_to_responses):
+    _check_agreement("its evidence", claim.evidence.measures)
+    if claim.evidence.model != claim.judge.model:
+        raise StoreError("its evidence is about another judge")
+    if claim.assumptions != ASSUMED:
         raise StoreError("it does not say all that it assumes")
     return f"judge {claim.judge.name}, {len(claim.correction.systems)} corrected, its sentences follow from its figures"
 
@@ -249,11 +362,18 @@ def _record(path: Path, claim: Claim) -> ReadRecord | None:
     return None if claim.correction.settings.record is None else read_record(_datasheet(path, claim))
 
 
-def _judged(datasheet: Path, claim: Claim) -> str:
-    judge = read_judge(datasheet)
-    if sha256(judge.found.text) != claim.datasheet.sha256:
+def _judged(file: Path, published: MatchRecord, summary: JudgeSummary) -> str:
+    judge = read_judge(file)
+    if sha256(judge.found.text) != published.sha256:
         raise StoreError("it is not the record that was published with the claim: another digest")
-    if judge_summary(judge.found) != claim.judge:
+    if judge_summary(judge.found) != summary:
         raise StoreError("the claim says something else about the judge")
-    held = "follows from its responses" if judge.held else "its responses are not here"
-    return f"digest {claim.datasheet.sha256[:16]}, {held}"
+    held = "follows from its responses" if judge.held else "NOT CHECKED against its responses, which are not here"
+    return f"digest {published.sha256[:16]}, {held}"
+
+
+def _natural(datasheet: Path, evidence: Path, claim: Claim) -> str:
+    said = _judged(evidence, claim.evidence_file, claim.evidence)
+    # Without the datasheet nobody can tell whose evidence it is: what is asked of evidence by itself is checked.
+    _check_evidence(read_record(datasheet if datasheet.is_file() else evidence), read_record(evidence))
+    return said

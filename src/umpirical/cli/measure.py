@@ -26,13 +26,14 @@ from umpirical.cli.options import (
     trust_option,
 )
 from umpirical.cli.plan import show_plan
-from umpirical.cli.terminal import MAKING_STIMULI, complain, remark, say, say_json, short_path
+from umpirical.cli.terminal import MAKING_STIMULI, complain, remark, say, say_json, say_next, short_path
 
 if TYPE_CHECKING:
+    from umpirical.domain.bills import WritingEstimate
     from umpirical.domain.errors import UmpiricalError
     from umpirical.models.prices import TokenPrices
     from umpirical.protocols.protocol import Study
-    from umpirical.protocols.writing import Writing, WritingEstimate, Written
+    from umpirical.protocols.writing import Writing, Written
     from umpirical.store.budget import Booked
     from umpirical.study.estimate import PlanEstimate
     from umpirical.study.results import FinishedRun
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
     from umpirical.study.serving import Changed, Serving, ServingPlan
     from umpirical.study.spending import Spending
 
+
+INCOMPLETE = 5
+"""What a command exits with on a run that can be resumed."""
+
+RESUMES, SETTLES = "resumes it", "asks just what would settle it"
+"""What a next command does."""
 
 policy_option = click.option(
     "--policy",
@@ -147,10 +154,15 @@ def _show(result: "FinishedRun") -> None:
     for words in record_words(result.record):
         say(f"  {words}")
     say(f"  {short_path(result.documents.html)}")
-    if result.open_to_more:
-        say(f"  next:  umpirical more {short_path(result.folder)}  asks just what would settle it")
-    if not result.enough:
-        say("  too many calls failed; run the same command again to retry them")
+    tell_next(result)
+
+
+def tell_next(result: "FinishedRun", *, indent: str = "  ") -> None:
+    """Prints the command that may change the decision, if there is one."""
+    if result.exit_code == INCOMPLETE:
+        say_next(result.next_command, RESUMES, indent=indent)
+    else:
+        say_next(result.next_command, SETTLES, indent=indent)
 
 
 def _consent(estimate: "PlanEstimate", trying: TerminalPreflight) -> Decimal | None:
@@ -219,8 +231,8 @@ def run_command(
     interruption, a failure or a reached budget, the same command resumes: what has an answer is not asked again. A
     judge that cannot be asked does not stop the others.
 
-    Exits with 0 if the policy lets every judge be used, 3 if it refuses one, and 4 if there is not enough data on one.
-    Stress tests have no policy: `umpirical gate` says by its exit code what came of them.
+    Exits with 0 if the policy lets every judge be used, 3 if it refuses one, 4 if there is not enough data on one, and
+    5 if a run is incomplete.
     """
     from umpirical.study.results import write_side_by_side
 
@@ -261,7 +273,7 @@ class DatasheetFlags:
 @gathered("design", DatasheetFlags)
 @gathered("how", MeasureFlags)
 @click.option("--against", metavar="OTHER", help="Another judge, to compare on one page with paired differences.")
-@click.option("--size", default="standard", help="screen (336 calls), paper (620), standard (1,248) or full (2,496).")
+@click.option("--size", default="standard", help="screen (336 calls), paper (620), standard (1,368) or full (2,640).")
 @click.option("--arm", "arms", multiple=True, help="Also ask with this tie instruction: strict, forced-choice.")
 @click.option("--repeats", default=1, type=click.IntRange(1, 100), help="Ask each question this many times.")
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Where to keep it.")
@@ -380,7 +392,7 @@ def generate_command(source: StudyFlags, flags: SpendingFlags, *, as_json: bool)
     if as_json:
         _show_written_json(written)
     else:
-        _show_written(written, source.study)
+        _show_written(written, source)
     return 5 if written.open else 0
 
 
@@ -412,7 +424,7 @@ def _agree_to_writing(
     return agree(flags, most=most or Decimal(0), booked=booked, unseen=unseen)
 
 
-def _show_written(written: "Written", study: Path) -> None:
+def _show_written(written: "Written", source: StudyFlags) -> None:
     for test, made in written.made.items():
         asked = made.wanted - sum(made.skipped.values())
         by = ", by a simulated generator: a rehearsal" if made.simulated else ""
@@ -431,7 +443,9 @@ def _show_written(written: "Written", study: Path) -> None:
             say(f"  open {made.open}: calls failed; run the same command again")
     for (kind, detail), count in sorted(written.failures.items(), key=lambda entry: -entry[1])[:SHOWN]:
         say(f"failed {count}: {kind}: {detail}")
-    say(f"next:  umpirical generate {study}" if written.open or written.more else f"next:  umpirical run {study}")
+    more = written.open or written.more
+    command = ["umpirical", "generate" if more else "run", source.study, *(["--outside"] if source.outside else [])]
+    say_next(command, "goes on" if more else "asks the judges")
 
 
 def _show_written_json(written: "Written") -> None:

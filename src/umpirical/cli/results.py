@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from umpirical.cli.measure import exit_code, policy_option
+from umpirical.cli.measure import INCOMPLETE, RESUMES, SETTLES, exit_code, policy_option, tell_next
 from umpirical.cli.options import in_dollars
-from umpirical.cli.terminal import remark, say, say_json, short_path
+from umpirical.cli.terminal import remark, say, say_json, say_next, short_path, tell_runner
 from umpirical.domain.readouts import TARGET
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def _report_run(run: Path, out: Path | None, policy: str, *, as_json: bool) -> i
     documents = finished.documents
     for path in (documents.json, documents.html, documents.markdown):
         say(short_path(path))
+    tell_next(finished, indent="")
     return exit_code([finished])
 
 
@@ -104,6 +105,7 @@ def _report_each(runs: Sequence[Path], out: Path | None, policy: str, *, as_json
             for finding in finished.findings:
                 say(f"  {finding}")
             say(f"  {short_path(finished.documents.html)}")
+            tell_next(finished)
     return results
 
 
@@ -118,7 +120,7 @@ def runs_command(target: str, as_json: bool) -> None:  # noqa: FBT001
 
     TARGET is a study's folder or file, the folder of a run, or the name of a run or a judge.
     """
-    from umpirical.study.results import find_runs, list_runs
+    from umpirical.study.results import find_runs, list_runs, run_first
 
     found = find_runs(target)
     names = {run.name for run in found.runs}
@@ -138,7 +140,7 @@ def runs_command(target: str, as_json: bool) -> None:  # noqa: FBT001
         done = "  ".join(filter(None, (state.document, state.decision))) or "not measured yet"
         say(f"{state.name}  {state.created}  {state.answered:,}/{state.trials:,} answered{failed}  {done}")
     if not states:
-        say("no runs yet;  umpirical run  starts one")
+        say(f"no runs yet: {run_first(found.study)}")
 
 
 # `umpirical compare`.
@@ -219,24 +221,24 @@ def jury_command(
     What a rule learns, or the choice of the jury, is settled on one half of the task families. Every figure is then
     about the other half. Exits like `umpirical report`, with what the policy says of the jury.
     """
-    from umpirical.api.extras import render_jury_json, seat_jury
-    from umpirical.reports.decision import EXIT_CODES
+    from umpirical.api.extras import seat_jury
+    from umpirical.reports.record import record_json
     from umpirical.study.results import find_runs, shared_study
 
     runs = [run for target in targets for run in find_runs(target).runs]
     remark("reading the runs")
     seated = seat_jury(runs, out or shared_study(runs) / "juries", rule=rule, choose=choose, budget=budget)
-    decision = seated.datasheet.decision
+    decision = seated.decision
     if as_json:
-        say_json(render_jury_json(seated.jury))
+        say_json(record_json(seated.jury))
     else:
         if decision is not None:
-            say(f"{seated.jury.name}: {decision.title}")
+            say(f"{seated.jury.name}: {decision.line}")
         for finding in seated.jury.findings:
             say(finding)
         for path in (seated.record, seated.documents.json, seated.documents.html, seated.documents.markdown):
             say(short_path(path))
-    return EXIT_CODES[decision.verdict] if decision else 0
+    return decision.exit_code if decision else 0
 
 
 # `umpirical readouts`.
@@ -258,12 +260,13 @@ def readouts_command(target: str, rate: float, out: Path | None, as_json: bool) 
     on; order-averaged, the log-odds averaged over both orders. One is recommended: it is chosen on one half of the
     tasks and reported on the other.
     """
-    from umpirical.api.extras import render_readouts_json, write_readouts
+    from umpirical.api.extras import write_readouts
+    from umpirical.reports.record import record_json
     from umpirical.study.results import find_run
 
     measured = write_readouts(find_run(target), out=out, target=rate)
     if as_json:
-        say_json(render_readouts_json(measured.readouts))
+        say_json(record_json(measured.readouts))
         return
     for sentence in measured.readouts.recommendation.sentences:
         say(sentence)
@@ -308,16 +311,16 @@ def gate_command(
     Exits with 0 if the judge may be used, 3 if it is refused, 4 if there is not enough data, 5 if the run can be
     resumed, and 7 if it is worse than the baseline. On GitHub, it also adds to the job's summary, and annotates.
     """
-    from umpirical.study.results import gate_run
+    from umpirical.study.results import gate_and_next
 
-    gate = gate_run(target, policy=policy, baseline=baseline, margin=margin)
+    gate, command = gate_and_next(target, policy=policy, baseline=baseline, margin=margin)
     if as_json:
         say_json(gate.model_dump_json(indent=1))
     else:
         _show_gate(gate)
-        _say_next(gate, target)
+        say_next(command, RESUMES if gate.exit_code == INCOMPLETE else SETTLES)
     if junit is not None:
-        from umpirical.reports.junit import render_junit
+        from umpirical.reports.ci import render_junit
         from umpirical.store.files import write_text
 
         junit.parent.mkdir(parents=True, exist_ok=True)
@@ -330,13 +333,14 @@ def _show_gate(gate: "GateDecision") -> None:
     from umpirical.text.inert import one_line
 
     def line(text: str) -> None:
-        # A runner of a pipeline takes a line that begins with a command for one.
-        say(one_line(text).replace("##[", "## ["))
+        say(one_line(text))
 
     line(f"{gate.judge}: {gate.line}")
     words = {"pass": "PASS", "fail": "FAIL", "open": "OPEN", "noted": "note"}
     for limit in gate.limits:
         say(f"  {words[limit.effect]}  {one_line(f'{limit.title} {limit.allowed}: {limit.why}')}")
+    if gate.policy_line:
+        line(gate.policy_line)
     if gate.baseline is None:
         return
     worse = len(gate.baseline.worse)
@@ -348,22 +352,12 @@ def _show_gate(gate: "GateDecision") -> None:
         say(f"  {'WORSE' if row.standing == 'worse' else '     '}  {one_line(f'{row.title}: {row.words}')}")
 
 
-def _say_next(gate: "GateDecision", target: str) -> None:
-    """Prints the command that would settle what is open. A record by itself can be asked nothing."""
-    if Path(target).suffix == ".json":
-        return
-    if gate.verdict == "not-enough-data" and gate.protocol == "datasheet":
-        say(f"next:  umpirical more {target}  asks just what would settle it")
-    if gate.verdict == "incomplete":
-        say("next:  umpirical run  resumes it, in the study's folder")
-
-
 def _tell_github(gate: "GateDecision") -> None:
     """Adds to the summary of a job, and annotates it, where there is one."""
     summary, annotate = os.environ.get("GITHUB_STEP_SUMMARY"), os.environ.get("GITHUB_ACTIONS") == "true"
     if not (summary or annotate):
         return
-    from umpirical.reports.github import render_annotations, render_summary
+    from umpirical.reports.ci import render_annotations, render_summary
 
     if summary:
         try:
@@ -373,8 +367,7 @@ def _tell_github(gate: "GateDecision") -> None:
             # What the gate found stands, whether or not anybody sees it there.
             remark(f"the summary of the job could not be written: {error}")
     for command_line in render_annotations(gate) if annotate else ():
-        # A runner reads both streams, and standard output is for results.
-        remark(command_line)
+        tell_runner(command_line)
 
 
 # `umpirical verify`.
@@ -399,10 +392,11 @@ def verify_command(target: str, record: Path | None, as_json: bool) -> int:  # n
 
     if is_claim(Path(target)):
         return _verify_claim(Path(target), as_json=as_json)
-    from umpirical.study.results import find_runs
+    from umpirical.study.results import find_runs, run_first
     from umpirical.study.verification import verify_run
 
-    folders = find_runs(target).runs
+    found = find_runs(target)
+    folders = found.runs
     if len(folders) != 1 and record is not None:
         raise click.UsageError("--record needs a single run")
     broken, told = 0, list[dict[str, object]]()
@@ -419,7 +413,7 @@ def verify_command(target: str, record: Path | None, as_json: bool) -> int:  # n
 
         say_json(json.dumps(told, indent=1))
     elif not folders:
-        say("no runs yet;  umpirical run  starts one")
+        say(f"no runs yet: {run_first(found.study)}")
     return 1 if broken else 0
 
 

@@ -6,7 +6,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import ROUND_CEILING, Decimal
 from importlib.metadata import version
 from pathlib import Path
@@ -54,7 +54,8 @@ def init_command(folder: Path, data: Path | None, response: str | None, label: s
     for note in started.notes:
         say(note)
     options = f" {started.options}" if started.options else ""
-    say(f"next:  umpirical check {folder}{options}    then  umpirical run {folder}{options}")
+    place = shlex.quote(str(folder))
+    say(f"next:  umpirical check {place}{options}    then  umpirical run {place}{options}")
 
 
 # `umpirical demo`.
@@ -124,7 +125,7 @@ def _demo_summary(result: "DemoResult") -> dict[str, Any]:
                 "stratum": found.stratum,
                 "planted": found.planted,
                 "measured": found.estimate.value,
-                "interval": found.estimate.interval.model_dump() if found.estimate.interval else None,
+                "interval": asdict(found.estimate.interval) if found.estimate.interval else None,
                 "inside": found.inside,
             }
             for found in result.defects
@@ -330,7 +331,6 @@ def show(model: str, as_json: bool) -> None:  # noqa: FBT001
         raise UsageError(f"no price is known for {model}", fix=hint)
     if as_json:
         import json
-        from dataclasses import asdict
 
         say_json(json.dumps([asdict(price) for price in found], indent=1, default=str))
         return

@@ -1,18 +1,19 @@
 """Writing to the terminal. Everything that a command prints goes through here, and foreign text in it is made inert.
 
 A name in a file, in a folder or from a server may hold the control sequences of a terminal, which can rewrite what
-stands above, or fill the clipboard.
+stands above, or fill the clipboard. It may also hold a command of a pipeline's runner, which reads what a step prints.
 """
 
 import errno
+import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
 
-from umpirical.text.inert import inert, is_inert
+from umpirical.text.inert import inert, is_inert, no_command
 
 MAKING_STIMULI = "making and checking the stimuli"
 """Printed before work that takes some seconds the first time."""
@@ -20,12 +21,17 @@ MAKING_STIMULI = "making and checking the stimuli"
 
 def say(text: object = "") -> None:
     """Prints a result on standard output."""
-    click.echo(inert(str(text)))
+    click.echo(no_command(inert(str(text))))
 
 
 def remark(text: object = "") -> None:
     """Prints a remark on standard error, for the person and not for a program."""
-    click.echo(inert(str(text)), file=sys.stderr)
+    click.echo(no_command(inert(str(text))), file=sys.stderr)
+
+
+def tell_runner(command: str) -> None:
+    """Prints a command of our own for a pipeline's runner, which reads both streams."""
+    click.echo(inert(command), file=sys.stderr)
 
 
 def short_path(path: Path) -> Path:
@@ -35,9 +41,18 @@ def short_path(path: Path) -> Path:
     return full.relative_to(here) if full.is_relative_to(here) else path
 
 
+def say_next(command: Sequence[str | Path], words: str, *, indent: str = "") -> None:
+    """Prints a command to go on with, as it can be typed here; nothing for an empty one."""
+    typed = [str(short_path(word)) if isinstance(word, Path) else word for word in command]
+    if typed:
+        say(f"{indent}next:  {shlex.join(typed)}  {words}")
+
+
 def say_json(text: str) -> None:
     """Prints JSON on standard output. What is not inert is escaped as in JSON, so that a program reads the same."""
-    click.echo("\n".join(map(_escaped_line, text.rstrip("\n").split("\n"))))
+    # In JSON two number signs are in a string: the first is escaped, and no runner finds a command there.
+    lines = text.rstrip("\n").replace("##", "\\u0023#").split("\n")
+    click.echo("\n".join(map(_escaped_line, lines)))
 
 
 def complain(message: str, fix: str = "") -> None:
@@ -65,6 +80,8 @@ def _escaped(char: str) -> str:
 
 
 FULL = ("no space left", "disk is full", "disk quota exceeded")
+UNWRITTEN = ("disk i/o error", "file too large")
+NO_MEMORY = ("not enough memory", "cannot allocate memory", "out of memory")
 
 
 def refused_by_machine(error: Exception) -> tuple[str, str, int] | None:
@@ -75,6 +92,15 @@ def refused_by_machine(error: Exception) -> tuple[str, str, int] | None:
     code = error.errno if isinstance(error, OSError) else None
     if code in (errno.ENOSPC, errno.EDQUOT) or any(words in said.lower() for words in FULL):
         return "the disk is full; all answers so far are kept", "make room, then run the same command again", 5
+    if code == errno.EFBIG or any(words in said.lower() for words in UNWRITTEN):
+        fix = "check the disk and the largest file you may write (ulimit -f), then run the same command again"
+        return f"cannot write: {said}; all answers so far are kept", fix, 5
+    if isinstance(error, MemoryError) or code == errno.ENOMEM or any(words in said.lower() for words in NO_MEMORY):
+        return (
+            "not enough memory; all answers so far are kept",
+            "free memory or raise its limit (ulimit -v), then run the same command again",
+            5,
+        )
     read_only = isinstance(error, sqlite3.OperationalError) and "readonly" in said
     if code in (errno.EACCES, errno.EPERM, errno.EROFS) or read_only:
         fix = "name a folder that you may write to; a report of a run that you may only read takes --out FOLDER"

@@ -75,6 +75,7 @@ def measure_command(
             say(f"  {line}")
         say()
         say("\n".join(f"  {line}" for line in repr(each.measures).splitlines()))
+        say(f"\n  Agreement with the labels: {each.agreement.verdict}, {each.agreement.why}")
         for heading, lines in (("can tell", each.can_tell), ("cannot tell", each.cannot_tell)):
             say(f"\nWhat these verdicts {heading}:")
             for line in lines:
@@ -132,15 +133,15 @@ def correct_command(file: Path, *, out: Path | None, as_json: bool, **given: Any
     """
     from umpirical.claims.correction import CorrectionOptions, correct_file
     from umpirical.claims.documents import correction_lines, write_correction
-    from umpirical.claims.record import render_correction_json
-    from umpirical.reports.record import UndefinedRecord
+    from umpirical.domain.measures import Undefined
+    from umpirical.reports.record import record_json
 
     columns = _named_columns(COLUMNS, given)
     said = {name: value for name, value in given.items() if not name.endswith("_column")}
     correction = correct_file(file, CorrectionOptions(columns=columns, **said))
     written = write_correction(correction, out or file.parent, file.stem)
     if as_json:
-        say_json(render_correction_json(correction))
+        say_json(record_json(correction))
     else:
         for line in correction_lines(correction):
             say(line)
@@ -149,7 +150,7 @@ def correct_command(file: Path, *, out: Path | None, as_json: bool, **given: Any
             say(f"  - {sentence}")
         for path in written:
             say(path)
-    return 4 if any(isinstance(system.corrected, UndefinedRecord) for system in correction.systems) else 0
+    return 4 if any(isinstance(system.corrected, Undefined) for system in correction.systems) else 0
 
 
 # `umpirical claim`.
@@ -163,23 +164,34 @@ def correct_command(file: Path, *, out: Path | None, as_json: bool, **given: Any
     metavar="RUN",
     help="The judge's run, by folder or name, or the JSON of its record alone.",
 )
+@click.option(
+    "--evidence",
+    metavar="RUN",
+    help="A run of the same judge on labelled pairs or responses. Not needed if --datasheet is one.",
+)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: RESULT's.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
-def claim_command(result: Path, datasheet: str, out: Path | None, as_json: bool) -> int:  # noqa: FBT001
+def claim_command(result: Path, datasheet: str, evidence: str | None, out: Path | None, as_json: bool) -> int:  # noqa: FBT001
     """Join RESULT, a corrected estimate, and the datasheet of its judge into one statement to publish. Makes no calls.
 
-    RESULT is the JSON that `umpirical correct` wrote. A record in its run's folder is held to the responses first; one
-    by itself is taken as published, and the claim says so. `umpirical verify CLAIM.json` checks the claim later on.
+    RESULT is the JSON that `umpirical correct` wrote. A record in its run's folder is checked against the responses
+    first.
+
+    A claim needs evidence on natural text: a run of the same judge on labelled pairs or responses, which shows
+    agreement beyond chance. The built-in test cases cannot show whether a judge has memorized them, or notices that
+    it is tested.
+    `umpirical verify CLAIM.json` checks the claim later on.
     """
     from umpirical.claims.documents import read_correction, write_claim
-    from umpirical.claims.record import render_claim_json
     from umpirical.claims.statement import make_claim, read_judge
+    from umpirical.reports.record import record_json
 
-    claim = make_claim(read_correction(result), read_judge(datasheet))
+    shown = None if evidence is None else read_judge(evidence)
+    claim = make_claim(read_correction(result), read_judge(datasheet), shown)
     stem = result.name.removesuffix(".json").removesuffix(".corrected")
     written = write_claim(claim, out or result.parent, stem)
     if as_json:
-        say_json(render_claim_json(claim))
+        say_json(record_json(claim))
         return 0
     for sentence in claim.sentences:
         say(sentence)

@@ -58,3 +58,22 @@ def dollars_of(given: Decimal | float | str) -> Decimal | None:
     except InvalidOperation:
         return None
     return amount if amount.is_finite() and amount >= 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class WritingEstimate:
+    """What writing will take."""
+
+    commissions: int
+    settled: int
+    """Commissions that are already written or given up."""
+    fewest_calls: int
+    """Calls if every first attempt is accepted by the first validators asked."""
+    most_calls: int
+    """Calls if every commission is given up."""
+    expected: Decimal | None
+    """US dollars for the fewest calls at their worst; None if no price is known."""
+    at_most: Decimal | None
+    """US dollars for the most calls at their worst."""
+    tables: tuple[str, ...]
+    """The tables that the prices come from."""

@@ -7,6 +7,9 @@ Unit = Literal["call", "prompt", "pair", "quad", "item", "task"]
 
 Censoring = Literal["none", "left", "right"]
 
+AS_RECORD = {"extra": "forbid", "revalidate_instances": "always", "use_attribute_docstrings": True}
+"""How pydantic reads and writes a dataclass that is a part of records."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -16,8 +19,9 @@ class Interval:
     """None if open below, as for a threshold under the smallest step."""
     high: float | None
     """None if open above."""
-    method: str
-    level: float = 0.95
+    level: float = field(default=0.95, kw_only=True)
+    method: str = field(kw_only=True)
+    __pydantic_config__ = AS_RECORD
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +43,21 @@ class Estimate:
     """At 0 or 1, where the design effect cannot be estimated: the interval under an assumed intra-task correlation."""
     planning_effect: float | None = None
     """The design effect of a rate under that correlation; None for anything but a rate."""
+    joint: float | None = None
+    """How many units may be wrong together, as the pairs of a quad are: at 0 and 1 so many count as one. None if each
+    is its own."""
+    heavy_hits: tuple[tuple[float, float], ...] = ()
+    """Parts of the hits, with their design effects, that bound a rate further out than all of them; mostly empty."""
+    heavy_misses: tuple[tuple[float, float], ...] = ()
+    """The same of the misses."""
     censoring: Censoring = "none"
     """`left`: the true value is at most `value`; `right`: it is more than `value`."""
     left_out: dict[str, int] = field(default_factory=dict)
     """Units that are not in the denominator, by reason."""
     bounds: tuple[float, float] | None = None
     """The value with every left-out unit counted one way and the other; None if nothing was left out."""
+    kind: Literal["estimate"] = "estimate"
+    __pydantic_config__ = AS_RECORD
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +66,8 @@ class Undefined:
 
     reason: str
     left_out: dict[str, int] = field(default_factory=dict)
+    kind: Literal["undefined"] = "undefined"
+    __pydantic_config__ = AS_RECORD
 
 
 Result = Estimate | Undefined

@@ -190,6 +190,9 @@ class Stimulus:
     """Which of the two versions of the task it shows."""
     columns: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Other columns of the item it was made from, which some judge names. A judge is shown those that it names."""
+    parts: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """The part of the test cases that its task belongs to, by kind: format, language, domain. It is not in the id: it
+    changes nothing that a judge is shown."""
 
     @cached_property
     def id(self) -> str:

@@ -237,6 +237,8 @@ class ChangeTally(Tally):
     """Incomplete items with a verdict on the original only."""
     original_missing: int = 0
     """Incomplete items with a verdict on the changed text only."""
+    lost: float = 0.0
+    """What is missing of the counted items: shares of their comparisons that have no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +254,7 @@ class EditTally(Tally):
     group: str
     """The answer that was edited, `side=chosen` or `side=rejected`; empty for both."""
     pairs: int
-    """Pairs with a verdict in both orders, as they are and in every edited version."""
+    """Pairs with a verdict on the pair as it is and on an edited version, in one order at least."""
     favoured: float = 0.0
     """Verdicts that moved towards the edited answer: it is named where it was not, or the other no longer is."""
     disfavoured: float = 0.0
@@ -260,7 +262,9 @@ class EditTally(Tally):
     overturned: float = 0.0
     """Verdicts that name the edited answer, which is the rejected one, where it was not named before."""
     incomplete: int = 0
-    """Pairs without a verdict in some order, as they are or in an edited version."""
+    """Pairs without such a verdict."""
+    lost: float = 0.0
+    """What is missing of the counted pairs: shares of their comparisons that have no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +333,9 @@ class GoldTally(Tally):
     given_score: float | None
     items: float
     """Number of items; one that was asked several times counts the share of its answers."""
+    characters: int | None = None
+    """Length of each of their texts; None if it is not known."""
+    words: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,6 +365,14 @@ class CallTally(Tally):
 
 
 @dataclass(frozen=True, slots=True)
+class PartTally(Tally):
+    """A part of the test cases that a task family belongs to. It says how to split the other tallies."""
+
+    part: str
+    """Its kind and its name: `format=json`, `language=de`, `domain=planning`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tallies:
     """Everything counted in one run."""
 
@@ -374,6 +389,7 @@ class Tallies:
     quads: tuple[QuadTally, ...] = ()
     policies: tuple[PolicyTally, ...] = ()
     edits: tuple[EditTally, ...] = ()
+    parts: tuple[PartTally, ...] = ()
     scale: GradeScale | None = None
     """The scale of a judge under stress tests on the user's own data."""
     positive: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from umpirical.judges.adapters.catalogue import Adapted, judge_adapter_of
 from umpirical.judges.adapters.endpoint import endpoint_judge
 from umpirical.judges.adapters.program import program_judge
 from umpirical.judges.answers import AnswerReader
+from umpirical.judges.code_files import CHANGED, digests_of, imported_files
 from umpirical.judges.judge import Judge
 from umpirical.judges.model_judge import ModelJudge
 from umpirical.judges.object_judge import ObjectJudge
@@ -22,7 +23,7 @@ from umpirical.judges.shapes import shape_of
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
 from umpirical.models.requests import ChatRequest
-from umpirical.models.spec import ADAPTERS, Calling
+from umpirical.models.spec import ADAPTERS, Calling, ModelSpec
 
 APART: dict[str, bool | set[str]] = {
     "name": True,
@@ -44,19 +45,35 @@ def build_judge(
     """
     reader = build_reader(spec)
     whole = {**spec.model_dump(mode="json", exclude=_apart(spec)), "reader": reader.version}
-    if spec.callable:
-        found = load_user_object(spec.callable, folder) if found is None else found
-        adapter = judge_adapter_of(found)
-        _check_kind(spec, adapter.describe(found))
-        return _object_judge(spec, reader, whole, adapter.adapt(found, spec), identity)
-    if spec.exec:
-        return _object_judge(spec, reader, whole, program_judge(spec, folder), identity)
-    if spec.promptfoo:
-        _check_kind(spec, promptfoo().describe(spec.promptfoo, folder))
-        return _object_judge(spec, reader, whole, promptfoo().judge(spec, folder), identity)
+    if spec.model:
+        return _model_judge(spec, spec.model, reader, whole, calling)
     if spec.http:
-        return endpoint_judge(spec, reader, digest("judge", whole), calling)
-    return _model_judge(spec, reader, whole, calling)
+        return endpoint_judge(spec, spec.http, reader, digest("judge", whole), calling)
+    if spec.exec:
+        adapted = program_judge(spec, spec.exec, folder)
+    elif spec.promptfoo:
+        _check_kind(spec, promptfoo().describe(spec.promptfoo, folder))
+        adapted = promptfoo().judge(spec, spec.promptfoo, folder)
+    else:
+        adapted = _python_judge(spec, str(spec.callable), folder, found)
+    return _object_judge(spec, reader, whole, adapted, identity)
+
+
+def _python_judge(spec: JudgeSpec, path: str, folder: Path, given: object) -> Adapted:
+    found = load_user_object(path, folder) if given is None else given
+    adapter = judge_adapter_of(found)
+    _check_kind(spec, adapter.describe(found))
+    adapted = adapter.adapt(found, spec)
+    return adapted if given is not None else replace(adapted, identity=_with_imports(adapted.identity, path, folder))
+
+
+def _with_imports(identity: Json, path: str, folder: Path) -> Json:
+    """Adds the code in the study's folder that a judge is made of: what is edited there is another judge.
+
+    The identity of a plain function covers its own file.
+    """
+    files = digests_of(imported_files(path.partition(":")[0], folder))
+    return identity if len(files) < 2 and isinstance(identity, str) else {"judge": identity, "files": files}
 
 
 def _check_kind(spec: JudgeSpec, told: Mapping[str, Any]) -> None:
@@ -91,7 +108,8 @@ def build_renderer(spec: JudgeSpec) -> Judge | None:
     if spec.model is None:
         return None
     reader = build_reader(spec)
-    return _model_judge(spec, reader, {**spec.model_dump(mode="json", exclude=APART), "reader": reader.version}, None)
+    whole = {**spec.model_dump(mode="json", exclude=APART), "reader": reader.version}
+    return _model_judge(spec, spec.model, reader, whole, None)
 
 
 class _Unasked:
@@ -106,7 +124,10 @@ class _Unasked:
 def _object_judge(
     spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], adapted: Adapted, identity: Json
 ) -> ObjectJudge:
-    adapted = adapted if identity is None else replace(adapted, identity=identity)
+    if identity is not None:
+        if _files(identity) != _files(adapted.identity):
+            raise UsageError(f"judge {spec.name}: {CHANGED}")
+        adapted = replace(adapted, identity=identity)
     return ObjectJudge(
         name=spec.name,
         kind=spec.kind,
@@ -120,19 +141,22 @@ def _object_judge(
     )
 
 
-def _model_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], calling: Calling | None) -> ModelJudge:
-    assert spec.model is not None  # noqa: S101  # the spec checked it
-    adapter = ADAPTERS.get(spec.model.adapter)
+def _files(identity: Json) -> Json:
+    return identity.get("files") if isinstance(identity, Mapping) else None
+
+
+def _model_judge(
+    spec: JudgeSpec, model: ModelSpec, reader: AnswerReader, whole: dict[str, Any], calling: Calling | None
+) -> ModelJudge:
+    adapter = ADAPTERS.get(model.adapter)
     if not all(adapter.reads(messages_of(prompt)[-1].content, spec.kind) for prompt in spec.every_prompt):
         raise UsageError(f"judge {spec.name}: a simulated judge reads only the built-in {spec.kind} prompt")
     return ModelJudge(
         name=spec.name,
         kind=spec.kind,
-        model=_Unasked() if calling is None else adapter.open(spec.model, replace(calling, kind=spec.kind)),
-        model_name=spec.model.name,
-        endpoint=canonical_json(
-            spec.model.model_dump(mode="json", include={"adapter", "base_url", "batch", "model_args"})
-        ),
+        model=_Unasked() if calling is None else adapter.open(model, replace(calling, kind=spec.kind)),
+        model_name=model.name,
+        endpoint=canonical_json(model.model_dump(mode="json", include={"adapter", "base_url", "batch", "model_args"})),
         prompts=spec.prompts,
         test_prompts=spec.test_prompts,
         columns=columns_of(spec),

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -33,21 +33,32 @@ ROLES = get_args(get_type_hints(Message)["role"])
 NO_ROWS = "the stimuli of this protocol come from no dataset"
 
 
-def resolve_prompts(  # noqa: PLR0913  # what a study says about prompts
+@dataclass(frozen=True, slots=True)
+class StudyTexts:
+    """Texts of a study, inserted where a prompt names them."""
+
+    shared: Mapping[str, str] = field(default_factory=dict)
+    """The study's instruction and rubric."""
+    per_row: Mapping[str, str] = field(default_factory=dict)
+    """Those that differ from row to row, with the columns that they come from in them."""
+
+    def __bool__(self) -> bool:
+        return bool(self.shared or self.per_row)
+
+
+def resolve_prompts(
     spec: JudgeSpec,
     folder: Path,
     arms: Collection[str] | Mapping[str, str] = ("baseline",),
-    shared: Mapping[str, str] | None = None,
-    hidden: Mapping[str, str] | None = None,
+    texts: StudyTexts | None = None,
     *,
-    per_row: Mapping[str, str] | None = None,
+    hidden: Mapping[str, str] | None = None,
     tests: Mapping[str, str] | None = None,
 ) -> JudgeSpec:
     """Returns the spec with each prompt itself in place of its name, so that it is self-contained.
 
     A judge that names no prompt is asked in `arms` with the built-in prompts, one file for each arm, unless `arms` maps
-    an arm to another prompt. `shared` are the study's instruction and rubric, inserted where a prompt names them.
-    `per_row` are texts that differ from row to row, with the columns that they come from in them.
+    an arm to another prompt.
     `tests` are the tests that may have a prompt of their own, each with the one that it has by default, or nothing.
     `hidden` maps columns of the data that no judge may name to what to do instead; None if there are no columns at all.
     """
@@ -58,15 +69,15 @@ def resolve_prompts(  # noqa: PLR0913  # what a study says about prompts
     asked = arms if spec.kind == "compare" else ("baseline",)
     own = arms if isinstance(arms, Mapping) else {}
     named: Mapping[str, Prompt] = spec.prompts or {arm: _study_prompt(own.get(arm, arm), spec.kind) for arm in asked}
-    if (shared or per_row) and not spec.prompts:
+    texts = texts or StudyTexts()
+    if texts and not spec.prompts:
         named = {"baseline": "builtin:grade-rubric"}
     _check_inputs(spec)
-    prompts = {arm: _resolved(prompt, spec, folder, shared or {}, per_row or {}) for arm, prompt in named.items()}
+    prompts = {arm: _resolved(prompt, spec, folder, texts) for arm, prompt in named.items()}
     if len({messages_of(prompt) for prompt in prompts.values()}) != len(prompts):
         raise UsageError(f"judge {spec.name}: two arms have the same prompt", fix="leave one of them out")
     by_test = {
-        test: _resolved(prompt, spec, folder, shared or {}, per_row or {})
-        for test, prompt in _test_prompts(spec, tests or {}).items()
+        test: _resolved(prompt, spec, folder, texts) for test, prompt in _test_prompts(spec, tests or {}).items()
     }
     resolved = spec.model_copy(update={"prompts": prompts, "test_prompts": by_test})
     _check_columns(resolved, hidden)
@@ -178,20 +189,18 @@ def _placeholder(spec: JudgeSpec, column: str) -> str:
     return spec.inputs.get(role, role)
 
 
-def _resolved(
-    prompt: Prompt, spec: JudgeSpec, folder: Path, shared: Mapping[str, str], per_row: Mapping[str, str]
-) -> Prompt:
+def _resolved(prompt: Prompt, spec: JudgeSpec, folder: Path, of: StudyTexts) -> Prompt:
     """Reads a prompt by its name, respells it in our own names, and puts the study's texts and the judge's in."""
     name, read = (prompt, _read(prompt, spec, folder)) if isinstance(prompt, str) else ("of messages", prompt)
     what = f"judge {spec.name}: prompt {name}"
     builtin = isinstance(prompt, str) and prompt.startswith("builtin:")
     # A built-in prompt has our own names, whatever another prompt of the same judge calls them.
     inputs = {} if builtin else spec.inputs
-    fillings = {**_fillings(inputs, spec.values, shared), **per_row}
+    fillings = {**_fillings(inputs, spec.values, of.shared), **of.per_row}
     texts = [message.content for message in messages_of(read)]
     spelling = "double" if builtin else spelling_of(texts, fillings, what=what)
     made = [respelled(text, spelling, fillings, what=what) for text in texts]
-    if spelling == "double" and not (shared or per_row or inputs or spec.values):
+    if spelling == "double" and not (of or inputs or spec.values):
         made = texts
     needed = {"task", "first", "second"} if spec.kind == "compare" else {"task", "first"}
     if missing := needed - {name for text in made for name in placeholders(text)}:

@@ -17,14 +17,11 @@ class Promptfoo(Protocol):
         """Returns what an assertion tells of itself, as keys of a judge in a study file."""
         ...
 
-    def files(self, spec: PromptfooSpec, folder: Path) -> list[Path]:
-        """Returns every file of a folder that a judge of promptfoo may load, in order: the config, and what it names.
-
-        A file that it names may load others, so with one of them all code counts.
-        """
+    def files(self, spec: PromptfooSpec, folder: Path) -> dict[str, Path]:
+        """Returns every file that a judge of promptfoo may load, by name: the config, what it names, and all code."""
         ...
 
-    def judge(self, spec: JudgeSpec, folder: Path) -> Adapted:
+    def judge(self, spec: JudgeSpec, named: PromptfooSpec, folder: Path) -> Adapted:
         """Makes the assertion of a spec askable. Raises UsageError if it is no judge, or promptfoo is not there."""
         ...
 

@@ -11,7 +11,7 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
@@ -22,6 +22,7 @@ from typing import Any, NoReturn, TypeVar
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
+from umpirical.judges.code_files import ADMITTED, installed_within, left_out
 from umpirical.store.files import inside
 
 QUIET = {
@@ -110,32 +111,16 @@ def _serve(inbox: "queue.SimpleQueue[Work]") -> None:
 # The user's own code in a study folder: which files it is, and how it is imported.
 
 
-SUFFIXES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
-"""Files that can be imported from a study folder. Compiled Python is not among them."""
-
-_FOLDERS: set[Path] = set()
-"""Study folders that code was imported from in this process."""
-
-
-def code_files(folder: Path) -> Iterator[Path]:
-    """Yields every file of a study folder that could be imported, in order. Installed packages are not among them."""
-    others = _elsewhere(folder)
-    for place, folders, files in os.walk(folder):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".") and name != "__pycache__" and Path(place, name).resolve() not in others
-        )
-        yield from (Path(place, name) for name in sorted(files) if name.endswith(SUFFIXES))
-
-
 def load_user_object(path: str, folder: Path) -> object:
     """Returns the object at `module:name`, or at `path/file.py:name`. A judge is usually beside the study file."""
     module, _, name = path.partition(":")
     file = inside(folder, module, what="code of a judge,") if module.endswith(".py") else None
+    if file is not None and left_out(file.parent, folder.resolve()):
+        raise UsageError(f"the judge {path} is in a folder for installed packages or results", fix="move it elsewhere")
     # A script finds what is beside it.
     for place in (folder, *([file.parent] if file else [])):
         _admit(place)
+    _forget_namesakes(folder.resolve())
     silence_telemetry()
     try:
         found = import_module(module) if file is None else _imported(file)
@@ -173,14 +158,23 @@ def _imported(file: Path) -> ModuleType:
 
 def _admit(folder: Path) -> None:
     """Puts a folder on the import path, with a finder that runs nothing but the files which a person can agree to."""
-    if folder.resolve() not in _FOLDERS:
-        _FOLDERS.add(folder.resolve())
+    home = folder.resolve()
+    if home not in ADMITTED:
+        ADMITTED.add(home)
         if _finder not in sys.path_hooks:
             sys.path_hooks.insert(0, _finder)
-        for path in [path for path in sys.path_importer_cache if _is_study_code(path)]:
+        for path in [path for path in sys.path_importer_cache if _home_of(path)]:
             del sys.path_importer_cache[path]
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+    sys.path[:] = [str(home), *(path for path in sys.path if path != str(home))]
+
+
+def _forget_namesakes(home: Path) -> None:
+    """Drops modules of another study that have the name of a file here, or its `judge.py` would answer for this one."""
+    here = {file.stem for file in home.iterdir()}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if name.partition(".")[0] in here and file and not Path(file).is_relative_to(home) and _home_of(file):
+            del sys.modules[name]
 
 
 class _SourceOnly(SourceFileLoader):
@@ -191,18 +185,19 @@ class _SourceOnly(SourceFileLoader):
 
 
 def _finder(path: str) -> FileFinder:
-    if not _is_study_code(path):
+    home = _home_of(path)
+    if home is None:
         raise ImportError(f"{path} is not in a study folder", path=path)
+    if left_out(Path(os.path.abspath(path)), home):  # noqa: PTH100  # links stay as they are written
+        return FileFinder(path)  # it finds nothing: nobody was shown what is in there
     return FileFinder(path, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_SourceOnly, SOURCE_SUFFIXES))
 
 
-def _is_study_code(path: str) -> bool:
-    place = Path(path or ".").resolve()
-    homes = [folder for folder in _FOLDERS if place.is_relative_to(folder)]
-    return any(not any(place.is_relative_to(other) for other in _elsewhere(folder)) for folder in homes)
-
-
-def _elsewhere(folder: Path) -> set[Path]:
-    """Returns what is inside a study folder and on the import path by itself, such as an environment's packages."""
-    home = folder.resolve()
-    return {other for path in sys.path if (other := Path(path or ".").resolve()) != home and other.is_relative_to(home)}
+def _home_of(path: str) -> Path | None:
+    """Returns the study folder that a folder is in; None for one that is on the import path by itself."""
+    given, place = Path(os.path.abspath(path)), Path(path or ".").resolve()  # noqa: PTH100
+    for home in ADMITTED:
+        within = given.is_relative_to(home) or place.is_relative_to(home)
+        if within and not any(place.is_relative_to(other) for other in installed_within(home)):
+            return home
+    return None

@@ -148,6 +148,7 @@ def whole_contract(formula: str, shared: str, worse: Direction) -> str:
 
 FAMILIES = (
     "preferences",
+    "consistency",
     "layout",
     "chance",
     "sensitivity",
@@ -156,6 +157,7 @@ FAMILIES = (
     "shifts",
     "length",
     "requirements",
+    "parts",
     "carriers",
     "retest",
     "grades",

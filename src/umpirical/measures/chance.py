@@ -16,7 +16,7 @@ from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
 from umpirical.measures.catalogue import MeasureFamily, Part, by_itself
 from umpirical.measures.estimates.pairs import NO_PAIR, UNANSWERED, UNKNOWN_SLOTS, equal_pairs, slots_known
-from umpirical.stats.differences import Difference, excess_rate, paired_difference
+from umpirical.stats.differences import Difference, Region, excess_rate, paired_difference
 
 Floats = NDArray[np.float64]
 Kept = NDArray[np.bool_]
@@ -32,6 +32,10 @@ class Excess(NamedTuple):
     """Ordered pairs of two repeats of one prompt that look like this class, given its slot 1 and slot 2 answers."""
     expected: Callable[[Floats, Floats, Floats], float]
     """The share by chance, given slot 1 calls, slot 2 calls and calls per task."""
+    chance: Callable[[Floats, Floats], Floats]
+    """The same, given the rates of slot 1 and slot 2."""
+    most: Callable[[Floats, Floats], Floats]
+    """The greatest share that goes with these rates."""
 
 
 def two_tasks(first: Floats, second: Floats, calls: Floats) -> float:
@@ -63,8 +67,9 @@ def _against_slot_rates(equal: Sequence[PairTally], excess: Excess) -> Result:
     def baseline(kept: Kept) -> float:
         return excess.expected(first[kept], second[kept], 2 * pairs[kept])
 
-    found = excess_rate(counted, pairs, baseline)
-    method = "cluster-Wilson limits, joined with a task jackknife of the chance level"
+    region = Region(first, second, 2 * pairs, excess.chance, excess.most)
+    found = excess_rate(counted, pairs, baseline, region=region)
+    method = "cluster-Wilson limits, joined with a task jackknife of the chance level, and a joint region of the rates"
     return _estimate(found, int(pairs.sum()), method, missing)
 
 
@@ -93,16 +98,17 @@ def _by_task(rows: Iterable[tuple[str, Sequence[float]]]) -> Floats:
 
 
 def _estimate(found: Difference, pairs: int, method: str, missing: dict[str, int]) -> Estimate:
-    limits = Interval(found.low, found.high, method)
+    limits = Interval(found.low, found.high, method=method)
     return Estimate(found.value, found.value * pairs, pairs, "pair", limits, found.clusters, left_out=missing)
 
 
 def _too_few(tasks: int, missing: dict[str, int]) -> Undefined:
     reasons = {
         0: NO_PAIR,
-        1: "only one task was measured: a chance level needs at least three",
+        1: "all that it counts is from one task, and a chance level needs at least three",
     }
-    return Undefined(reasons.get(tasks, "only two tasks were measured: a chance level needs at least three"), missing)
+    few = "all that it counts is from two tasks, and a chance level needs at least three"
+    return Undefined(reasons.get(tasks, few), missing)
 
 
 EXCESS = MeasureFamily(
@@ -110,8 +116,9 @@ EXCESS = MeasureFamily(
     scale="difference",
     contract=(
         "Undefined with fewer than three tasks, or where slots were not counted, as in published counts. Interval:"
-        " cluster-Wilson limits of the share, joined with a task jackknife of the product of slot rates or with "
-        "the limits of the repeats' rate."
+        " cluster-Wilson limits of the share, joined with a task jackknife of the product of slot rates, widened to "
+        "a joint region of the three rates and kept within what is possible; or joined with the limits of the "
+        "repeats' rate."
     ),
 )
 
@@ -137,6 +144,8 @@ def excess_stable(tallies: Tallies, arm: str) -> list[Part]:
         crossed=lambda uv_1, uv_2, vu_1, vu_2: uv_1 * vu_2 + uv_2 * vu_1,
         repeated=lambda first, second: 2 * first * second,
         expected=lambda first, second, calls: 2 * two_tasks(first, second, calls),
+        chance=lambda one, two: 2 * one * two,
+        most=lambda one, two: 2 * np.minimum(one, two),
     )
     return excess_over_chance(tallies, arm, stable)
 
@@ -152,7 +161,8 @@ def excess_positional(tallies: Tallies, arm: str) -> list[Part]:
 
     Formula: positional / pairs - (p1² + p2²), with p1 and p2 the rates of slot 1 and slot 2 over calls; the products
     are taken over calls of different tasks. A lean to one slot is already in p1 and p2: a value above 0 means that the
-    favoured slot changes with the pair, one below 0 that the preference for a wording overrules the slot. Where prompts
+    favoured slot changes with the pair, or that some tasks are decided by the slot or by guessing and others are tied;
+    one below 0 means that the preference for a wording overrules the slot. Where prompts
     were repeated, also `against repeats`: positional pairs over all crossings of a pair's repeats, minus the rate at
     which two answers to one prompt name the same slot; the more the content matters, the further below 0. Level:
     canonical pair of equal quality. Bounds: -1 to .5; 0 is chance.
@@ -162,5 +172,7 @@ def excess_positional(tallies: Tallies, arm: str) -> list[Part]:
         crossed=lambda uv_1, uv_2, vu_1, vu_2: uv_1 * vu_1 + uv_2 * vu_2,
         repeated=lambda first, second: first * (first - 1) + second * (second - 1),
         expected=lambda first, second, calls: two_tasks(first, first, calls) + two_tasks(second, second, calls),
+        chance=lambda one, two: one**2 + two**2,
+        most=lambda one, two: one + two,
     )
     return excess_over_chance(tallies, arm, positional)

@@ -1,6 +1,7 @@
 """How verdicts change when a stress test changed the text."""
 
 from collections.abc import Callable, Sequence
+from math import ceil
 from typing import Literal
 
 from umpirical.domain.measures import Estimate, Interval, Result, Undefined
@@ -8,7 +9,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import ChangeTally, Tallies
 from umpirical.measures.catalogue import MeasureFamily, Part
 from umpirical.measures.estimates.items import NO_ORDER, ONE_CLUSTER, by_part, item_rate, kept_in, shares_by_task, span
-from umpirical.measures.estimates.rates import by_task
+from umpirical.measures.estimates.rates import DIGITS, by_task
 from umpirical.stats.differences import signed_mean
 
 UNPAIRED = "without a verdict on both texts"
@@ -24,12 +25,16 @@ def change_tallies(
     return [tally for tally in tallies.changes if tally.arm == arm and tally.expectation == expectation]
 
 
+LOST = "in comparisons without a verdict, put together"
+
+
 def unpaired(chosen: Sequence[ChangeTally]) -> dict[str, int]:
-    """Items left out, by reason."""
+    """Items left out, by reason; of those that are counted by some of their comparisons, what is missing."""
     changed = sum(tally.changed_missing for tally in chosen)
     original = sum(tally.original_missing for tally in chosen)
     either = sum(tally.incomplete for tally in chosen) - changed - original
-    counts = {NO_CHANGED: changed, NO_ORIGINAL: original, UNPAIRED: either}
+    lost = ceil(round(sum(tally.lost for tally in chosen), DIGITS))
+    counts = {NO_CHANGED: changed, NO_ORIGINAL: original, UNPAIRED: either, LOST: lost}
     return {reason: count for reason, count in counts.items() if count}
 
 
@@ -55,7 +60,7 @@ def shift_result(chosen: Sequence[ChangeTally], scale: GradeScale | None, *, lev
         numerator=net,
         denominator=int(sum(pairs)),
         unit="item",
-        interval=Interval(low, high, method, level),
+        interval=Interval(low, high, method=method, level=level),
         clusters=mean.clusters,
         left_out=missing,
         bounds=((net - farthest) / count, (net + farthest) / count) if missing else None,
@@ -166,7 +171,7 @@ def excess_change(chosen: Sequence[ChangeTally]) -> Result:
         numerator=sum(excess),
         denominator=int(sum(items)),
         unit="item",
-        interval=Interval(low, high, "score limits of rises and falls, joined over clusters"),
+        interval=Interval(low, high, method="score limits of rises and falls, joined over clusters"),
         clusters=found.clusters,
         left_out=missing,
         bounds=((sum(excess) - LEAST * outside) / count, (sum(excess) + outside) / count) if missing else None,

@@ -131,7 +131,13 @@ class Contrast:
         if not isinstance(self.measure.result, Estimate):
             return None
         found = paired_difference(*self.paired, level=EQUIVALENCE_LEVEL)
-        return Interval(found.low, found.high, METHOD, EQUIVALENCE_LEVEL)
+        return Interval(found.low, found.high, method=METHOD, level=EQUIVALENCE_LEVEL)
+
+    @property
+    def never(self) -> bool:
+        """Whether neither judge had any event, or nothing but events: such a row cannot tell the two apart."""
+        y, n, z, m = (sum(column) for column in self.paired)
+        return y + z <= ROUNDING or n + m - y - z <= ROUNDING
 
     def sign_flip_p(self) -> float | None:
         """Returns the p-value if the two judges could be exchanged within each family; None without a difference."""

@@ -1,224 +1,31 @@
 """Labels: what the judge gave to items with a gold label."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from math import isfinite
-
 import numpy as np
-from numpy.typing import NDArray
 
-from umpirical.domain.measures import Estimate, Interval, Result, Undefined
-from umpirical.domain.scales import GradeScale, ScaleKind
-from umpirical.domain.tallies import GoldTally, Tallies
-from umpirical.measures.catalogue import MeasureFamily, Part
-from umpirical.measures.estimates.items import NO_ORDER, ONE_CLUSTER, item_rate, kept_in, part_order, span, whole
-from umpirical.stats.agreement import Coefficient, Line, Metric, Ratings, calibration_line, concordance, matthews
+from umpirical.domain.measures import Estimate, Interval, Result
+from umpirical.domain.scales import ScaleKind
+from umpirical.measures.catalogue import MeasureFamily
+from umpirical.measures.estimates.items import balanced_share, kept_in, span
+from umpirical.measures.estimates.labels import (
+    GoldItems,
+    coefficient_result,
+    gold_parts,
+    gold_rate,
+    line_result,
+    ordered_parts,
+)
+from umpirical.stats.agreement import Coefficient, Metric, Ratings, concordance, matthews, partial_correlation
 from umpirical.stats.agreement import krippendorff_alpha as alpha_of
 from umpirical.stats.agreement import pearson as pearson_of
 from umpirical.stats.agreement import spearman as spearman_of
 from umpirical.stats.differences import signed_mean
-from umpirical.stats.intervals import Bounds, ClusterRatio, cluster_mean, combined_wilson, student, wilson
+from umpirical.stats.intervals import cluster_mean
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Labels = NDArray[np.object_]
-NO_VERDICT = "without a verdict"
-NO_GIVEN = "no item with a gold label has a verdict"
 NO_LABELS = "an interval scale has no labels: this is not for such scales"
 NO_POSITIVE = "no label is named as positive: name those that count as such"
 ONE_LABEL = "all gold labels and verdicts are one: nothing to agree on"
+ONLY_LENGTH = "once length is taken off, nothing is left of the gold labels or of the verdicts, or too few items"
 ONE_SIDE = "all gold labels, or all verdicts, are the same: nothing to correlate"
-FISHER = "jackknife over clusters of items, Student's t on Fisher's scale"
-
-
-@dataclass(frozen=True)
-class GoldItems:
-    """The items of one test and group. A row is a cluster's items with one gold label and one verdict."""
-
-    scale: GradeScale
-    positive: frozenset[str]
-    """Labels that count as positive; empty if the user has named none."""
-    cluster: NDArray[np.intp]
-    clusters: int
-    gold: Labels
-    given: Labels
-    gold_score: Floats
-    """In steps of the scale; NaN on a scale without order."""
-    given_score: Floats
-    items: Floats
-    absent_gold: Labels
-    """Gold labels of items without a verdict."""
-    absent: Floats
-    """How many of each there are."""
-
-    @property
-    def ordered(self) -> bool:
-        return self.scale.kind != "nominal"
-
-    @property
-    def count(self) -> int:
-        return round(float(self.items.sum()))
-
-    @property
-    def left_out(self) -> dict[str, int]:
-        count = whole(float(self.absent.sum()))
-        return {NO_VERDICT: count} if count else {}
-
-    @cached_property
-    def right(self) -> Bools:
-        """Rows whose verdict is the gold label; on an interval scale numbers are compared, not how they are written."""
-        if self.scale.kind == "interval":
-            return np.abs(self.given_score - self.gold_score) < 1e-9
-        return np.asarray(self.gold == self.given, dtype=bool)
-
-    @cached_property
-    def scores(self) -> Ratings:
-        """Gold and given in steps; on a scale without order, a number for each label."""
-        if self.ordered:
-            return Ratings(self.gold_score, self.given_score, self.items, self.cluster)
-        gold, given = (_numbered(side, self.scale).astype(float) for side in (self.gold, self.given))
-        return Ratings(gold, given, self.items, self.cluster)
-
-    def is_positive(self, labels: Labels) -> Bools:
-        return np.fromiter((label in self.positive for label in labels), dtype=bool, count=len(labels))
-
-    def classes(self, labels: Labels) -> NDArray[np.intp]:
-        """Labels as numbers: positive or not, where the user has named positive ones; otherwise those of the scale."""
-        return self.is_positive(labels).astype(np.intp) if self.positive else _numbered(labels, self.scale)
-
-    def by_cluster(self, values: Floats) -> Floats:
-        sums: Floats = np.bincount(self.cluster, weights=values, minlength=self.clusters).astype(float)
-        return sums
-
-    def undefined(self, reason: str) -> Undefined:
-        return Undefined(reason, left_out=self.left_out)
-
-
-def gold_parts(tallies: Tallies, arm: str, result: Callable[[GoldItems], Result]) -> list[Part]:
-    """`result` for every test and group with gold labels, where two clusters have verdicts."""
-    parts = _parts(_Held(tallies), arm)
-    if not parts:
-        return [Part(Undefined("no item has a gold label"))]
-    return [Part(_checked(parts[part], result), *part) for part in sorted(parts, key=lambda part: part_order(*part))]
-
-
-def ordered_parts(tallies: Tallies, arm: str, result: Callable[[GoldItems], Result]) -> list[Part]:
-    """The same on a scale with order."""
-    return gold_parts(tallies, arm, lambda items: result(items) if items.ordered else items.undefined(NO_ORDER))
-
-
-def gold_rate(
-    items: GoldItems, hit: Bools, *, empty: str = NO_GIVEN, among: Bools | None = None, absent: Bools | None = None
-) -> Result:
-    """The share of the items in `among` that `hit`; `absent` marks the rows without a verdict that belong to them."""
-    weight = items.items if among is None else items.items * among
-    missing = items.absent if absent is None else items.absent * absent
-    return item_rate(
-        items.by_cluster(weight * hit),
-        items.by_cluster(weight * ~hit),
-        empty=empty,
-        left_out={NO_VERDICT: float(missing.sum())},
-    )
-
-
-def coefficient_result(items: GoldItems, found: Coefficient, *, otherwise: str) -> Result:
-    """A coefficient as a result; `otherwise` is the reason to give if it is not defined."""
-    if not isfinite(found.value):
-        return items.undefined(otherwise)
-    return Estimate(
-        value=found.value,
-        numerator=float(items.items[items.right].sum()),
-        denominator=items.count,
-        unit="item",
-        interval=Interval(found.low, found.high, FISHER),
-        clusters=found.clusters,
-        left_out=items.left_out,
-    )
-
-
-def line_result(items: GoldItems, part: Callable[[Line], ClusterRatio]) -> Result:
-    """One of the two numbers of the calibration line, grade against gold grade, taken at the middle of the scale."""
-    line = calibration_line(items.scores, place=span(items.scale) / 2)
-    if line is None:
-        return items.undefined("all gold labels are the same, or would be without one cluster of items: no line")
-    found, count = part(line), float(items.items.sum())
-    return Estimate(
-        value=found.value,
-        numerator=found.value * count,
-        denominator=round(count),
-        unit="item",
-        interval=Interval(found.low, found.high, "jackknife over clusters of items, Student's t"),
-        clusters=found.clusters,
-        left_out=items.left_out,
-    )
-
-
-def _checked(items: GoldItems, result: Callable[[GoldItems], Result]) -> Result:
-    if items.clusters < 2:
-        return items.undefined(ONE_CLUSTER if items.clusters else NO_GIVEN)
-    return result(items)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Held:
-    """Tallies compared by identity, because comparing a hundred thousand of them takes longer than counting them."""
-
-    tallies: Tallies
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Held) and self.tallies is other.tallies
-
-    def __hash__(self) -> int:
-        return id(self.tallies)
-
-
-@lru_cache(maxsize=2)
-def _parts(held: _Held, arm: str) -> dict[tuple[str, str], GoldItems]:
-    """Made once for all measures against gold. The cache holds the tallies, so no others can take their identity."""
-    tallies = held.tallies
-    if tallies.scale is None:
-        return {}
-    parts: dict[tuple[str, str], list[GoldTally]] = {}
-    for tally in tallies.golds:
-        if tally.arm == arm:
-            parts.setdefault((tally.test, tally.group), []).append(tally)
-    positive = frozenset(tallies.positive)
-    return {part: _columns(chosen, tallies.scale, positive) for part, chosen in parts.items()}
-
-
-def _columns(chosen: Sequence[GoldTally], scale: GradeScale, positive: frozenset[str]) -> GoldItems:
-    rows = [tally for tally in chosen if tally.given and tally.items > 0]
-    absent = [tally for tally in chosen if not tally.given and tally.items > 0]
-    numbers: dict[str, int] = {}
-    cluster = [numbers.setdefault(tally.cluster, len(numbers)) for tally in rows]
-    return GoldItems(
-        scale=scale,
-        positive=positive,
-        cluster=np.array(cluster, dtype=np.intp),
-        clusters=len(numbers),
-        gold=np.array([tally.gold for tally in rows], dtype=object),
-        given=np.array([tally.given for tally in rows], dtype=object),
-        gold_score=_scores((tally.gold_score for tally in rows), scale),
-        given_score=_scores((tally.given_score for tally in rows), scale),
-        items=np.array([tally.items for tally in rows], dtype=float),
-        absent_gold=np.array([tally.gold for tally in absent], dtype=object),
-        absent=np.array([tally.items for tally in absent], dtype=float),
-    )
-
-
-def _scores(found: Iterable[float | None], scale: GradeScale) -> Floats:
-    scores = np.array([np.nan if score is None else score for score in found], dtype=float)
-    if scale.kind != "nominal" and not np.isfinite(scores).all():
-        raise ValueError(f"a label of a scale with order ({scale.kind}) was counted without its score")
-    return scores
-
-
-def _numbered(labels: Labels, scale: GradeScale) -> NDArray[np.intp]:
-    numbers = {label: number for number, label in enumerate(scale.labels)}
-    if strange := sorted(set(labels) - set(numbers)):
-        raise ValueError(f"expected labels of the scale, {', '.join(numbers)}; got {', '.join(strange)}")
-    return np.fromiter((numbers[label] for label in labels), dtype=np.intp, count=len(labels))
 
 
 GOLD = MeasureFamily(gold_parts, kinds=("grade",), protocols=("stress",))
@@ -289,7 +96,9 @@ def mean_absolute_error(items: GoldItems) -> Result:
         numerator=float(distance.sum()),
         denominator=items.count,
         unit="item",
-        interval=Interval(mean.low, high, "cluster score over clusters of items, variance in proportion to the mean"),
+        interval=Interval(
+            mean.low, high, method="cluster score over clusters of items, variance in proportion to the mean"
+        ),
         clusters=mean.clusters,
         left_out=items.left_out,
     )
@@ -319,7 +128,7 @@ def grade_bias(items: GoldItems) -> Result:
         numerator=float(above.sum() - below.sum()),
         denominator=items.count,
         unit="item",
-        interval=Interval(low, high, "score limits of excess and shortfall, joined over clusters"),
+        interval=Interval(low, high, method="score limits of excess and shortfall, joined over clusters"),
         clusters=mean.clusters,
         left_out=items.left_out,
     )
@@ -344,7 +153,7 @@ def weighted_kappa(items: GoldItems) -> Result:
     """
     if items.scale.kind == "interval":
         return items.undefined("an interval scale has no labels: the concordance is the same number there")
-    return coefficient_result(items, concordance(items.scores), otherwise=ONE_LABEL)
+    return coefficient_result(items, lambda each: concordance(each.scores), otherwise=ONE_LABEL)
 
 
 @CORRELATION.measure(
@@ -363,7 +172,7 @@ def agreement_ccc(items: GoldItems) -> Result:
     over clusters of items, Student's t on Fisher's scale; it covers .94 to .98 from 20 items on, but .91 with few items
     of the rarer label. Reference: L. I. Lin, Biometrics 45 (1989).
     """
-    return coefficient_result(items, concordance(items.scores), otherwise=ONE_LABEL)
+    return coefficient_result(items, lambda each: concordance(each.scores), otherwise=ONE_LABEL)
 
 
 @CORRELATION.measure(
@@ -381,7 +190,7 @@ def pearson(items: GoldItems) -> Result:
     worse. Undefined on a scale without order, if all gold labels or all verdicts are the same, and without two clusters
     of items. Interval: jackknife over clusters of items, Student's t on Fisher's scale.
     """
-    return coefficient_result(items, pearson_of(items.scores), otherwise=ONE_SIDE)
+    return coefficient_result(items, lambda each: pearson_of(each.scores), otherwise=ONE_SIDE)
 
 
 @CORRELATION.measure(
@@ -396,7 +205,7 @@ def spearman(items: GoldItems) -> Result:
     Interval: infinitesimal jackknife over clusters of items, Student's t on Fisher's scale. Reference: C. Spearman,
     American Journal of Psychology 15 (1904).
     """
-    return coefficient_result(items, spearman_of(items.scores), otherwise=ONE_SIDE)
+    return coefficient_result(items, lambda each: spearman_of(each.scores), otherwise=ONE_SIDE)
 
 
 METRICS: dict[ScaleKind, Metric] = {
@@ -424,8 +233,33 @@ def krippendorff_alpha(items: GoldItems) -> Result:
     jackknife over clusters of items, Student's t on Fisher's scale. Reference: K. Krippendorff, Content Analysis
     (2004).
     """
-    found = alpha_of(items.scores, metric=METRICS[items.scale.kind])
-    return coefficient_result(items, found, otherwise=ONE_LABEL)
+    metric = METRICS[items.scale.kind]
+    return coefficient_result(items, lambda each: alpha_of(each.scores, metric=metric), otherwise=ONE_LABEL)
+
+
+@COEFFICIENT.measure(
+    "agreement-beyond-length",
+    "Agreement beyond length",
+    "How far its verdicts go with gold among texts of the same length: 0 for a judge that follows length alone.",
+    worse="lower",
+)
+def agreement_beyond_length(items: GoldItems) -> Result:
+    """Correlation of verdict and gold label once the length of the text is taken off both.
+
+    Formula: partial correlation given the ranks of characters and of words, and their squares; on a scale without
+    order, summed over the labels. Better texts are often longer, and then a judge that counts words agrees with gold
+    without reading any. Level: item with a gold label and a verdict; the numerator counts those given their gold label.
+    Bounds: -1 to 1, 0 is what length alone gives, lower is worse. Undefined if lengths are not known, if nothing is
+    left of gold or of the verdicts, with fewer than nine items, and without two clusters of items. Interval: jackknife
+    over clusters of items, Student's t on Fisher's scale, less a degree of freedom for each curve that is taken off.
+    """
+    if not np.isfinite(items.lengths).all():
+        return items.undefined("the lengths of the texts are not known")
+    return coefficient_result(items, _beyond_length, otherwise=ONLY_LENGTH)
+
+
+def _beyond_length(items: GoldItems) -> Coefficient:
+    return partial_correlation(items.scores, items.lengths, labels=not items.ordered)
 
 
 @ORDERED.measure(
@@ -536,30 +370,7 @@ def balanced_accuracy(items: GoldItems) -> Result:
         for side in (gold == given, gold != given)
     )
     missing = np.array([items.absent[absent == label].sum() for label in labels])
-    right, total = hits.sum(axis=0), (hits + misses).sum(axis=0)
-    value, count = float((right / total).mean()), float(total.sum())
-    low, high = _limits(hits, hits + misses)
-    worst, best = right / (total + missing), (right + missing) / (total + missing)
-    return Estimate(
-        value=value,
-        numerator=value * count,
-        denominator=round(count),
-        unit="item",
-        interval=Interval(low, high, f"cluster-Wilson of the mean of {len(labels)} rates, over clusters of items"),
-        clusters=items.clusters,
-        left_out=items.left_out,
-        bounds=(float(worst.mean()), float(best.mean())) if items.left_out else None,
-    )
-
-
-def _limits(hits: Floats, units: Floats) -> Bounds:
-    totals = units.sum(axis=0)
-    share = float(hits.sum() / totals.sum())
-    if 0 < share < 1:
-        return combined_wilson(hits, units, np.full(len(totals), 1 / len(totals)))
-    # All right or all wrong: the mean of many ones may not round to 1.
-    effective = len(totals) ** 2 / float((1 / totals).sum())
-    return wilson(share * effective, effective, critical=student(len(hits), 0.95))
+    return balanced_share(hits, hits + misses, missing, unit="item", left_out=items.left_out)
 
 
 @COEFFICIENT.measure(
@@ -582,6 +393,9 @@ def mcc(items: GoldItems) -> Result:
     """
     if items.scale.kind == "interval":
         return items.undefined(NO_LABELS)
-    gold, given = items.classes(items.gold), items.classes(items.given)
-    found = matthews(Ratings(gold.astype(float), given.astype(float), items.items, items.cluster))
-    return coefficient_result(items, found, otherwise=ONE_SIDE)
+    return coefficient_result(items, _matthews_of, otherwise=ONE_SIDE)
+
+
+def _matthews_of(items: GoldItems) -> Coefficient:
+    gold, given = (items.classes(side).astype(float) for side in (items.gold, items.given))
+    return matthews(Ratings(gold, given, items.items, items.cluster))

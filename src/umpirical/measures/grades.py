@@ -66,7 +66,7 @@ def _spread(chosen: Sequence[GradePairTally]) -> Result:
         numerator=sum(distances),
         denominator=int(sum(pairs)),
         unit="pair",
-        interval=Interval(mean.low, mean.high, "cluster score over tasks, variance in proportion to the mean"),
+        interval=Interval(mean.low, mean.high, method="cluster score over tasks, variance in proportion to the mean"),
         clusters=mean.clusters,
         left_out=missing,
     )
@@ -134,7 +134,7 @@ def _slope(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result:
         numerator=sum(products),
         denominator=sum(tally.answers for tally in answers),
         unit="item",
-        interval=Interval(slope.low, slope.high, "ratio of sums linearised over tasks, Student's t"),
+        interval=Interval(slope.low, slope.high, method="ratio of sums linearised over tasks, Student's t"),
         clusters=slope.clusters,
         left_out=missing,
     )
@@ -180,8 +180,8 @@ def _effective(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result
     if not tasks:
         return Undefined("no answer has a grade", left_out=missing)
     if len(tasks) < 3:
-        few = "only one task was measured" if len(tasks) == 1 else "only two tasks were measured"
-        return Undefined(f"{few}: an interval needs at least three", left_out=missing)
+        few = "one task" if len(tasks) == 1 else "two tasks"
+        return Undefined(f"all that it counts is from {few}, and an interval needs at least three", left_out=missing)
     counts = np.zeros((len(tasks), len(scores)))
     rows, columns = {task: row for row, task in enumerate(tasks)}, {score: place for place, score in enumerate(scores)}
     for tally in answers:
@@ -196,7 +196,9 @@ def _effective(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result
         numerator=len(scores),
         denominator=int(counts.sum()),
         unit="item",
-        interval=Interval(min(number.low, value), number.high, "jackknife over tasks of the logarithm, Student's t"),
+        interval=Interval(
+            min(number.low, value), number.high, method="jackknife over tasks of the logarithm, Student's t"
+        ),
         clusters=number.clusters,
         left_out=missing,
     )
@@ -225,7 +227,7 @@ def grades_used(tallies: Tallies, arm: str) -> Result:
         numerator=count,
         denominator=sum(tally.answers for tally in answers),
         unit="item",
-        interval=Interval(count, None, "at least as many as were seen"),
+        interval=Interval(count, None, method="at least as many as were seen"),
         clusters=len(tasks),
         left_out=missing,
     )

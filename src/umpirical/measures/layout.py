@@ -67,7 +67,7 @@ def _result(tallies: Sequence[LayoutTally], effect: Callable[[Sequence[LayoutTal
     if not np.isfinite(found.value) or not np.isfinite(found.error):
         return Undefined(ON_ONE_TASK if np.isfinite(found.value) else NOT_APART, left_out=missing)
     half = student(clusters, 0.95) * max(found.error, found.least)
-    limits = Interval(max(-1.0, found.value - half), min(1.0, found.value + half), found.method)
+    limits = Interval(max(-1.0, found.value - half), min(1.0, found.value + half), method=found.method)
     numerator = found.value * found.pairs
     return Estimate(found.value, numerator, found.pairs, "pair", limits, clusters, left_out=missing)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from umpirical.domain.measures import Result, Undefined
 from umpirical.domain.stimuli import Family
-from umpirical.domain.tallies import OutcomeTally, Tallies
+from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
 from umpirical.measures.catalogue import BY_PART, MeasureFamily, Part, by_itself
 from umpirical.measures.estimates.pairs import (
     NO_VERDICTS,
@@ -78,12 +78,18 @@ def conflict_loss(tallies: Tallies, arm: str) -> list[Part]:
     worse. Not given if the design has no such pairs. Undefined without one answered in both orders. Interval:
     cluster-Wilson over tasks.
     """
+    return [
+        Part(pair_share(pairs, lambda tally: tally.wrong_calls / 2), part)
+        for part, pairs in _conflict_pairs(tallies, arm).items()
+    ]
+
+
+def _conflict_pairs(tallies: Tallies, arm: str) -> dict[str, list[PairTally]]:
+    """All conflict pairs, and those of each amount of extra length; nothing if there are none."""
     chosen = of_family(tallies, arm, Family.CONFLICT)
-    if not chosen:
-        return []
     amounts = sorted({tally.stratum for tally in chosen if tally.stratum}, key=lambda amount: (len(amount), amount))
-    parts = {"": chosen, **{amount: [t for t in chosen if t.stratum == amount] for amount in amounts}}
-    return [Part(pair_share(pairs, lambda tally: tally.wrong_calls / 2), part) for part, pairs in parts.items()]
+    every = {"": chosen} if chosen else {}
+    return every | {amount: [tally for tally in chosen if tally.stratum == amount] for amount in amounts}
 
 
 @DIFFERENCE.measure(
@@ -95,17 +101,19 @@ def conflict_loss(tallies: Tallies, arm: str) -> list[Part]:
 def conflict_excess(tallies: Tallies, arm: str) -> list[Part]:
     """Wrong-choice rate where the lesser answer is longer, minus that at step 1 of the ladder, where lengths match.
 
-    Formula: wrong calls / (2 · pairs) of conflict pairs, less the same at ladder step 1; the quality difference is one
-    requirement in both. Level: canonical pair, scoring 0, one half or 1; the denominator is that of the conflict pairs.
-    Bounds: -1 to 1, higher is worse. Not given if the design has no conflict pairs. Undefined where fewer than two
-    tasks have answered pairs of each kind. Interval: cluster-Wilson limits of both rates, joined over tasks (Newcombe's
-    square-and-add).
+    Formula: wrong calls / (2 · pairs) of conflict pairs, pooled and by the amount of extra length, less the same at
+    ladder step 1; the quality difference is one requirement in both. Level: canonical pair, scoring 0, one half or 1;
+    the denominator is that of the conflict pairs. Bounds: -1 to 1, higher is worse. Not given if the design has no
+    conflict pairs. Undefined where fewer than two tasks have answered pairs of each kind. Interval: cluster-Wilson
+    limits of both rates, joined over tasks (Newcombe's square-and-add); the upper one is at least that of no error in
+    the conflict pairs.
     """
-    conflict = of_family(tallies, arm, Family.CONFLICT)
-    if not conflict:
-        return []
     ladder = [tally for tally in ladder_pairs(tallies, arm) if tally.delta == 1]
-    result = difference_result(
+    return [Part(_excess(pairs, ladder), part) for part, pairs in _conflict_pairs(tallies, arm).items()]
+
+
+def _excess(conflict: Sequence[PairTally], ladder: Sequence[PairTally]) -> Result:
+    return difference_result(
         paired_by_task(
             [Counted(tally.cluster, tally.wrong_calls / 2, tally.pairs) for tally in conflict],
             [Counted(tally.cluster, tally.wrong_calls / 2, tally.pairs) for tally in ladder],
@@ -117,5 +125,5 @@ def conflict_excess(tallies: Tallies, arm: str) -> list[Part]:
             "without an answer in both orders, conflict": sum(tally.incomplete for tally in conflict),
             "without an answer in both orders, step 1": sum(tally.incomplete for tally in ladder),
         },
+        excess=True,
     )
-    return [Part(result)]

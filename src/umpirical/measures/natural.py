@@ -6,12 +6,27 @@ one of two natural answers is no fault, so what becomes of them as they change p
 
 from collections.abc import Callable, Sequence
 
-from umpirical.domain.measures import Result
+import numpy as np
+
+from umpirical.domain.measures import Result, Undefined
 from umpirical.domain.tallies import EditTally, PairTally, Tallies
 from umpirical.measures.catalogue import BY_PART, MeasureFamily, Part
-from umpirical.measures.estimates.items import by_part
-from umpirical.measures.estimates.pairs import UNANSWERED, of_family, pair_share, slot_share
-from umpirical.measures.estimates.rates import Counted, clustered_rate, difference_result, paired_by_task
+from umpirical.measures.estimates.items import balanced_share, by_part, chance_corrected
+from umpirical.measures.estimates.pairs import (
+    UNANSWERED,
+    of_family,
+    pair_agreement_of,
+    pair_share,
+    right_half,
+    slot_share,
+)
+from umpirical.measures.estimates.rates import (
+    ONE_TASK,
+    Counted,
+    clustered_rate,
+    difference_result,
+    paired_by_task,
+)
 
 NATURAL = "natural"
 """The family of such pairs. The stratum of a tally of them is a group, `subset=math`; empty for all pairs."""
@@ -22,7 +37,8 @@ CHOSEN_SIDE, REJECTED_SIDE = "side=chosen", "side=rejected"
 LONGER_CHOSEN, LONGER_REJECTED = "longer=chosen", "longer=rejected"
 """Groups of labelled pairs, by the answer that has more characters."""
 
-UNCOMPARED = "without a verdict in both orders, as it is or edited"
+NO_CONTRAST = "the longer answer is always the chosen one, or always the rejected one: a judge of length looks the same"
+UNCOMPARED = "without a verdict as it is or edited"
 Score = Callable[[PairTally], float]
 
 
@@ -53,6 +69,7 @@ def _edits(*groups: str) -> MeasureFamily[Callable[[EditTally], float]]:
                 unit="pair",
                 empty="no pair has a verdict in both orders, as it is and edited",
                 left_out={UNCOMPARED: sum(tally.incomplete for tally in chosen)},
+                lost=sum(tally.lost for tally in chosen),
             )
 
         return by_part([t for t in tallies.edits if t.arm == arm and t.group in groups], result)
@@ -61,7 +78,7 @@ def _edits(*groups: str) -> MeasureFamily[Callable[[EditTally], float]]:
         shares,
         protocols=("pairs",),
         contract=(
-            "Level: labelled pair with a verdict in both orders, as it is and edited. Bounds: 0 to 1, {worse}. Not "
+            "Level: labelled pair with a verdict as it is and edited, in the same order. Bounds: 0 to 1, {worse}. Not "
             "given without edits. Undefined without two clusters of such pairs. Interval: cluster-Wilson over tasks."
         ),
     )
@@ -233,6 +250,62 @@ def chosen_second_accuracy(tally: PairTally) -> float:
     Formula: correct calls with the chosen answer in slot 2 / pairs.
     """
     return tally.correct_calls - tally.slot_1_correct_calls
+
+
+@BY_PART.measure(
+    "pair-agreement",
+    "Agreement with the labels",
+    "How far its choices agree with the labels beyond chance: 1 is always right, 0 is chance, -1 is always wrong.",
+    worse="lower",
+    scale="coefficient",
+    protocols=("pairs",),
+)
+def pair_agreement(tallies: Tallies, arm: str) -> list[Part]:
+    """Calls that name the chosen answer, less those that name the rejected one, as a share of all calls.
+
+    Formula: (correct calls - wrong calls) / (2 · pairs). Each pair is asked in both orders, so a judge that always
+    names one slot, one that always ties and a coin all have 0. It is Cohen's kappa, for a judge that names both slots
+    equally often and never ties. Level: labelled pair, asked in both orders; repeats are averaged. Bounds: -1 to 1,
+    lower is worse. Undefined without two clusters of pairs answered in both orders. Interval: twice the cluster-Wilson
+    limits of the share of right calls over tasks, a call without a winner counting one half, less 1.
+    """
+    return by_group(tallies, arm, pair_agreement_of)
+
+
+@BY_PART.measure(
+    "pair-agreement-beyond-length",
+    "Agreement beyond length",
+    "The same, with pairs whose longer answer is chosen and rejected counting alike: 0 for a judge of length.",
+    worse="lower",
+    scale="coefficient",
+    protocols=("pairs",),
+)
+def pair_agreement_beyond_length(tallies: Tallies, arm: str) -> list[Part]:
+    """Mean of the agreement where the longer answer is the chosen one and where it is the rejected one.
+
+    Formula: half of the one agreement and half of the other. A judge that takes the longer answer has 1 and -1, and so
+    0, whatever share of the chosen answers is longer. Where no two answers differ in length it is the agreement over
+    all pairs. Level: labelled pair whose answers differ in length. Bounds: -1 to 1, lower is worse. Not given without
+    labelled pairs. Undefined if one of the two groups has no pair, and without two clusters of pairs answered in both
+    orders. Interval: cluster-Wilson of the mean of two rates over clusters of pairs, twice that less 1.
+    """
+    own = of_family(tallies, arm, NATURAL)
+    groups = [[t for t in own if t.stratum == group] for group in (LONGER_CHOSEN, LONGER_REJECTED)]
+    if not own:
+        return []
+    if not any(groups):
+        return [Part(pair_agreement_of([t for t in own if not t.stratum]))]
+    missing = [sum(t.incomplete for t in group) for group in groups]
+    left_out = {UNANSWERED: sum(missing)} if any(missing) else {}
+    clusters = {name: place for place, name in enumerate(sorted({t.cluster for g in groups for t in g if t.pairs}))}
+    hits, units = np.zeros((len(clusters), 2)), np.zeros((len(clusters), 2))
+    for column, group in enumerate(groups):
+        for tally in (one for one in group if one.pairs):
+            hits[clusters[tally.cluster], column] += right_half(tally)
+            units[clusters[tally.cluster], column] += tally.pairs
+    if not units.sum(axis=0).all() or len(clusters) < 2:
+        return [Part(Undefined(NO_CONTRAST if len(clusters) > 1 or not clusters else ONE_TASK, left_out=left_out))]
+    return [Part(chance_corrected(balanced_share(hits, units, missing, unit="pair", left_out=left_out)))]
 
 
 @BY_PART.measure(

@@ -4,11 +4,21 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import TypeVar
 
-from umpirical.domain.measures import Result
+import numpy as np
+
+from umpirical.domain.measures import Result, Undefined
 from umpirical.domain.tallies import PairTally, PolicyTally, QuadTally, Tallies
 from umpirical.measures.catalogue import MeasureFamily, Part, by_itself
-from umpirical.measures.estimates.items import by_part, item_rate, part_order, shares_by_task
-from umpirical.measures.estimates.pairs import pair_share
+from umpirical.measures.estimates.items import (
+    ONE_CLUSTER,
+    balanced_share,
+    by_part,
+    chance_corrected,
+    item_rate,
+    part_order,
+    shares_by_task,
+)
+from umpirical.measures.estimates.pairs import pair_agreement_of, pair_share
 from umpirical.measures.quads import quad_share
 
 Count = Callable[[PolicyTally], float]
@@ -174,6 +184,46 @@ def policy_following(tallies: Tallies, arm: str) -> Iterable[Part]:
     if tallies.quads:
         return run_quad_shares(tallies, arm, lambda tally: tally.following)
     return TWINS.estimate(tallies, arm, lambda tally: tally.followed)
+
+
+@EITHER.measure(
+    "policy-agreement",
+    "Agreement with the labels",
+    "How far it agrees beyond chance with what a program proved: 1 is always right, 0 is chance, -1 is always wrong.",
+    worse="lower",
+    scale="coefficient",
+)
+def policy_agreement(tallies: Tallies, arm: str) -> Iterable[Part]:
+    """Agreement with what breaks a policy and what keeps it, corrected for chance.
+
+    Formula: for a `grade` judge P(violated | broken) - P(violated | kept), which is Youden's index; for a `compare`
+    judge (correct calls - wrong calls) / (2 · pairs). A judge that always says the same, always names one slot, ties or
+    tosses a coin has 0. Level: text with a verdict; pair of runs under one policy, asked in both orders, repeats
+    averaged. Bounds: -1 to 1, lower is worse. Not given where only one kind of text was judged. Undefined without two
+    clusters of such texts or pairs. Interval: cluster-Wilson over transcripts of the mean of both shares of right
+    verdicts, or of the share of right calls, twice that less 1; the bounds count what has no verdict either way.
+    Reference: W. J. Youden, Index for rating diagnostic tests, Cancer 3 (1950).
+    """
+    if tallies.pairs:
+        return _by_edit(tallies.pairs, arm, pair_agreement_of)
+    own = [tally for tally in tallies.policies if tally.arm == arm]
+    broken = {(one.test, one.group) for one in own if one.broken + one.broken_missing}
+    kept = {(one.test, one.group) for one in own if one.kept + one.kept_missing}
+    return by_part([one for one in own if (one.test, one.group) in broken & kept], _youden)
+
+
+def _youden(chosen: Sequence[PolicyTally]) -> Result:
+    missing = [sum(one.broken_missing for one in chosen), sum(one.kept_missing for one in chosen)]
+    left_out = {"without a verdict": sum(missing)} if any(missing) else {}
+    clusters = sorted({one.cluster for one in chosen if one.broken + one.kept})
+    place = {name: number for number, name in enumerate(clusters)}
+    hits, units = np.zeros((len(clusters), 2)), np.zeros((len(clusters), 2))
+    for one in (one for one in chosen if one.cluster in place):
+        hits[place[one.cluster]] += one.detected, one.kept - one.alarmed
+        units[place[one.cluster]] += one.broken, one.kept
+    if len(clusters) < 2 or not units.sum(axis=0).all():
+        return Undefined(ONE_CLUSTER if clusters else "no text has a verdict", left_out=left_out)
+    return chance_corrected(balanced_share(hits, units, missing, unit="item", left_out=left_out))
 
 
 @TWINS.measure(

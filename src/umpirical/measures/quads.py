@@ -11,7 +11,7 @@ from umpirical.domain.measures import Estimate, Interval, Result, Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import QuadTally, Tallies
 from umpirical.measures.catalogue import BY_PART, MeasureFamily, Part
-from umpirical.measures.estimates.pairs import correct_pairs, share_by_step
+from umpirical.measures.estimates.pairs import IN_QUAD, correct_pairs, share_by_step
 from umpirical.measures.estimates.rates import ONE_TASK, Counted, by_task, clustered_rate
 from umpirical.stats.intervals import cluster_ratio
 
@@ -194,7 +194,7 @@ def _appeal(chosen: Sequence[QuadTally]) -> Result:
     if found.high <= 0:
         return Undefined("the two halves of quads disagree by more than chance", left_out=missing)
     value, low, high = (sqrt(min(1.0, max(0.0, square))) for square in (found.value, found.low, found.high))
-    limits = Interval(low, high, "linearised over tasks, on the square")
+    limits = Interval(low, high, method="linearised over tasks, on the square")
     return Estimate(value, value * count, count, "quad", limits, found.clusters, left_out=missing)
 
 
@@ -214,7 +214,7 @@ def figure_sensitivity(tallies: Tallies, arm: str) -> list[Part]:
     for a `grade` judge 0 or 1. Bounds: 0 to 1, lower is worse. Not given if the design has no ladder of figures.
     Undefined without a pair answered in both orders, or graded on both sides. Interval: cluster-Wilson over tasks.
     """
-    return share_by_step(correct_pairs(tallies, arm, Family.FIGURES))
+    return share_by_step(correct_pairs(tallies, arm, Family.FIGURES), joint=IN_QUAD)
 
 
 @FIGURES.measure(

@@ -94,7 +94,7 @@ def verdict_entropy(chosen: Sequence[RepeatTally], scale: GradeScale | None) -> 
         numerator=sum(bits),
         denominator=int(sum(items)),
         unit="item",
-        interval=Interval(low, high, method),
+        interval=Interval(low, high, method=method),
         clusters=mean.clusters,
         left_out=missing,
     )
@@ -156,7 +156,9 @@ def repeat_icc(chosen: Sequence[RepeatTally], scale: GradeScale | None) -> Resul
         numerator=float(parts[:, 1].sum()),
         denominator=sum(tally.items for tally in kept),
         unit="item",
-        interval=Interval(found.low, found.high, f"jackknife over clusters, Student's t on Fisher's scale, {repeats}"),
+        interval=Interval(
+            found.low, found.high, method=f"jackknife over clusters, Student's t on Fisher's scale, {repeats}"
+        ),
         clusters=found.clusters,
         left_out=missing,
     )

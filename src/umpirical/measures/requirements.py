@@ -98,7 +98,7 @@ def requirement_weight(found: Weighed) -> list[Part]:
             numerator=found.named,
             denominator=found.calls,
             unit="call",
-            interval=Interval(exp(low), exp(high), "task jackknife of the logarithm"),
+            interval=Interval(exp(low), exp(high), method="task jackknife of the logarithm"),
             clusters=found.tasks,
             left_out=found.left_out,
         )
@@ -130,7 +130,7 @@ def requirement_weight_ratio(found: Weighed) -> list[Part]:
         numerator=found.named,
         denominator=found.calls,
         unit="call",
-        interval=Interval(exp(weights.spread_low), exp(weights.spread_high), method),
+        interval=Interval(exp(weights.spread_low), exp(weights.spread_high), method=method),
         clusters=found.tasks,
         left_out=found.left_out,
     )

@@ -10,6 +10,7 @@ from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.domain.trials import BASELINE
 from umpirical.measures.catalogue import BY_PART, WHOLE_ARM, MeasureFamily, Part, by_itself
 from umpirical.measures.estimates.pairs import (
+    IN_QUAD,
     UNANSWERED,
     PairCount,
     by_step,
@@ -26,7 +27,7 @@ from umpirical.stats.isotonic import isotonic_fit, threshold, threshold_interval
 
 def step_shares(tallies: Tallies, arm: str, score: Callable[[PairTally], float]) -> list[Part]:
     """A share of the pairs of each ladder step."""
-    return by_step(ladder_pairs(tallies, arm), lambda step: pair_share(step, score))
+    return by_step(ladder_pairs(tallies, arm), lambda step: pair_share(step, score, joint=IN_QUAD))
 
 
 EITHER = MeasureFamily(
@@ -62,7 +63,7 @@ def target_sensitivity(tallies: Tallies, arm: str) -> list[Part]:
     share of pairs whose better answer has the higher grade. Bounds: 0 to 1, lower is worse. Reference: the Dark Current
     paper, equation 8; for grades, ours.
     """
-    return share_by_step(correct_pairs(tallies, arm))
+    return share_by_step(correct_pairs(tallies, arm), joint=IN_QUAD)
 
 
 @STEPS.measure(
@@ -151,6 +152,8 @@ def _accuracy(step: Sequence[PairTally]) -> Result:
 
 TARGET = 0.75
 
+FLAT = "its accuracy changes too little with the size of the difference to say where it reaches 75%"
+
 
 @WHOLE_ARM.measure(
     "detection-threshold",
@@ -168,8 +171,10 @@ def detection_threshold(tallies: Tallies, arm: str) -> Result:
     steps, weighted by pairs, crossing interpolated linearly. It is left-censored if the first step already reaches .75,
     right-censored if no step does; a censored value is bounded on one side at most. Level: ladder; the denominator
     counts pairs. Bounds: the first and the last ladder step; higher is worse. Undefined with fewer than two steps or
-    two tasks that have answered pairs, and for a probe that skips steps of the baseline. Interval: inversion of the
-    cluster-Wilson test along the interpolated curve. Reference: the Dark Current paper, equation 10.
+    two tasks that have answered pairs, for a probe that skips steps of the baseline, and where the curve is so flat
+    that the interval has no end on the side of the larger differences (of the smaller ones, if no step reaches .75).
+    Interval: inversion of the cluster-Wilson test along the interpolated curve. Reference: the Dark Current paper,
+    equation 10.
     """
     ladder = correct_pairs(tallies, arm)
     here, whole = ({count.delta for count in each} for each in (ladder, correct_pairs(tallies, BASELINE)))
@@ -194,13 +199,15 @@ def _threshold(ladder: list[PairCount]) -> Result:
     # A curve that falls steeply somewhere is no psychometric curve; the interval then still holds the estimate.
     low = None if low is None or crossing.censoring == "left" else min(low, crossing.value)
     high = None if high is None or crossing.censoring == "right" else max(high, crossing.value)
+    if (low if crossing.censoring == "right" else high) is None:
+        return Undefined(FLAT, left_out=missing)
     method = "inverted cluster-Wilson test along the interpolated curve"
     return Estimate(
         value=crossing.value,
         numerator=float(correct.sum()),
         denominator=int(weights.sum()),
         unit="pair",
-        interval=None if low is None and high is None else Interval(low, high, method),
+        interval=None if low is None and high is None else Interval(low, high, method=method),
         clusters=len(pairs),
         censoring=crossing.censoring,
         left_out=missing,

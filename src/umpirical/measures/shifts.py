@@ -167,5 +167,5 @@ def _shift(tallies: Tallies, arm: str) -> Result:
     if not isfinite(found.standard_error) or found.standard_error == 0:
         return Undefined("it hangs on a single task, or no task moves it: there is no spread to go by", missing)
     pairs = sum(tally.pairs for tally in here)
-    limits = Interval(found.low, found.high, "model-based, task jackknife of both arms at once")
+    limits = Interval(found.low, found.high, method="model-based, task jackknife of both arms at once")
     return Estimate(found.value, pairs, pairs, "pair", limits, len(tasks), left_out=missing)

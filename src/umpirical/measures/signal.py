@@ -60,6 +60,9 @@ def fitted_parameter(tallies: Tallies, arm: str, part: Callable[[SignalEstimates
     fit = signal_estimates(tallies, arm)
     if isinstance(fit, str):
         return [Part(Undefined(fit, left_out=missing))]
+    p = _fit_p(model_outcomes(tallies, arm))
+    if p is not None and p < REFUSED:
+        return [Part(Undefined(f"the model does not fit its answers (goodness of fit, p = {p:.1g})", left_out=missing))]
     return [Part(_result(part(fit), fit, missing))]
 
 
@@ -75,7 +78,9 @@ def _result(parameter: Parameter, fit: SignalEstimates, missing: dict[str, int])
         numerator=fit.fit.pairs,
         denominator=int(fit.fit.pairs),
         unit="pair",
-        interval=None if found.low is found.high is None else Interval(found.low, found.high, METHODS[found.method]),
+        interval=None
+        if found.low is found.high is None
+        else Interval(found.low, found.high, method=METHODS[found.method]),
         clusters=fit.clusters,
         censoring=censoring,
         left_out=missing,
@@ -116,6 +121,20 @@ def pair_counts(outcomes: Sequence[OutcomeTally], tasks: Sequence[str]) -> PairC
     )
 
 
+REFUSED = 0.001
+"""With a smaller p-value of the goodness of fit, the parameters describe a judge that this one is not."""
+
+
+@lru_cache(maxsize=8)
+def _fit_p(outcomes: tuple[OutcomeTally, ...]) -> float | None:
+    """The p-value of the goodness of fit; None without a fit, or without degrees of freedom."""
+    found = _fitted(outcomes)
+    if isinstance(found, str):
+        return None
+    check = check_fit(pair_counts(outcomes, sorted({tally.cluster for tally in outcomes})), found.fit)
+    return None if check is None else check.p
+
+
 @lru_cache(maxsize=8)
 def _fitted(outcomes: tuple[OutcomeTally, ...]) -> SignalEstimates | str:
     tasks = sorted({tally.cluster for tally in outcomes})
@@ -132,8 +151,8 @@ PARAMETER = MeasureFamily(
     fitted_parameter,
     scale="latent",
     contract=(
-        "Model-based: read it with the goodness of fit. Level: canonical pair, over all tier 1 families except "
-        "pairs of unlike requirements."
+        "Model-based: undefined where the goodness of fit has a p-value below .001. Level: canonical pair, over all "
+        "tier 1 families except pairs of unlike requirements."
     ),
 )
 
@@ -277,11 +296,10 @@ def goodness_of_fit(tallies: Tallies, arm: str) -> Result:
     found = signal_estimates(tallies, arm)
     if isinstance(found, str):
         return Undefined(found, left_out=missing)
-    chosen = model_outcomes(tallies, arm)
-    check = check_fit(pair_counts(chosen, sorted({tally.cluster for tally in chosen})), found.fit)
-    if check is None:
+    p = _fit_p(model_outcomes(tallies, arm))
+    if p is None:
         return Undefined("too few answers for a test: no degrees of freedom are left", left_out=missing)
-    return Estimate(check.p, found.fit.pairs, int(found.fit.pairs), "pair", None, found.clusters, left_out=missing)
+    return Estimate(p, found.fit.pairs, int(found.fit.pairs), "pair", None, found.clusters, left_out=missing)
 
 
 LEVEL = 0.95
@@ -345,7 +363,7 @@ def _d_prime(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Result:
         return Undefined("it hangs on a single task: without it there is no rate", missing)
     value = float(found.value)
     half = student(len(sums), LEVEL) * max(float(found.standard_error), _least_error(*sums.sum(axis=0).tolist()))
-    limits = Interval(value - half, value + half, "task jackknife")
+    limits = Interval(value - half, value + half, method="task jackknife")
     return Estimate(value, float(correct), int(calls), "call", limits, len(sums), left_out=missing)
 
 
@@ -365,7 +383,7 @@ def _limit(sums: Counts, censoring: Censoring, missing: dict[str, int]) -> Resul
     apart = hypot(float(ndtri(ends[0])) - hit, -float(ndtri(ends[1] / 2)) - found.criterion)
     value = found.d_prime - apart if censoring == "right" else found.d_prime + apart
     low, high = (value, None) if censoring == "right" else (None, value)
-    interval = Interval(low, high, "cluster-Wilson limits of two rates, joined")
+    interval = Interval(low, high, method="cluster-Wilson limits of two rates, joined")
     of = int(calls)
     return Estimate(value, float(correct), of, "call", interval, len(sums), censoring=censoring, left_out=missing)
 

@@ -5,11 +5,12 @@
 An adapter makes one attempt at a time. It returns a reply or raises CallFailed, and says what it knows about the bill.
 """
 
+import asyncio
 import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -51,41 +52,37 @@ UNKNOWN = Usage()
 NO_REPLY = Reply("")
 
 
+@dataclass(eq=False)
 class CallFailed(Exception):
     """One attempt gave no answer."""
 
-    def __init__(  # noqa: PLR0913  # each by its name
-        self,
-        kind: FailureKind,
-        detail: str,
-        *,
-        retry_after: float | None = None,
-        busy: bool = False,
-        turned_down: bool = False,
-        usage: Usage | None = None,
-        sent: str = "",
-        lasting: bool = False,
-    ) -> None:
-        super().__init__(f"{kind}: {detail}")
-        self.kind = kind
-        self.detail = detail
-        """In full, as the server said it. What is recorded of it is up to the caller."""
-        self.retry_after = retry_after
-        self.busy = busy
-        """Whether the server asked for fewer calls at a time."""
-        self.turned_down = turned_down
-        """Whether the server said that it did not do the work, or the request was never sent: neither is billed."""
-        self.usage = usage
-        """Set if there was a reply that is not an answer: the server did work, which is charged."""
-        self.sent = sent
-        """As in Reply."""
-        self.lasting = lasting
-        """Whether another attempt would end in the same way, although failures of this kind may pass."""
+    kind: FailureKind
+    detail: str
+    """In full, as the server said it. What is recorded of it is up to the caller."""
+    _: KW_ONLY
+    retry_after: float | None = None
+    busy: bool = False
+    """Whether the server asked for fewer calls at a time."""
+    turned_down: bool = False
+    """Whether the server said that it did not do the work, or the request was never sent: neither is billed."""
+    usage: Usage | None = None
+    """Set if there was a reply that is not an answer: the server did work, which is charged."""
+    sent: str = ""
+    """As in Reply."""
+    lasting: bool = False
+    """Whether another attempt would end in the same way, although failures of this kind may pass."""
+
+    def __post_init__(self) -> None:
+        super().__init__(f"{self.kind}: {self.detail}")
 
     def slow_down(self, pace: Pace, mark: int) -> None:
         """Passes on a server's request for fewer calls, for at most as long as a retry would wait."""
         wait = self.retry_after if (self.retry_after or 0) <= MAX_RETRY_AFTER else None
         pace.push_back(mark, retry_after=wait)
+
+
+class Withdrawn(asyncio.CancelledError):
+    """The run stopped before the request was sent, so there is nothing to bill."""
 
 
 def backoff(failed: CallFailed) -> bool | float:
@@ -229,6 +226,10 @@ class Caller:
             call.failed(failed, reservation)
             if failed.busy and not self._connection.gathers:
                 failed.slow_down(self.pace, mark)
+            raise
+        except Withdrawn:
+            if reservation is not None:
+                reservation.not_billed()
             raise
         finally:
             latency = None

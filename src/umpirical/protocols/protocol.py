@@ -30,8 +30,10 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.counting.judgments import counting
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.writing import ReviewTerms, Writing
-from umpirical.reports.gate import HeldLimit
-from umpirical.reports.record import Record, schema_text
+from umpirical.reports.decision import EXIT_CODES, INCOMPLETE, VerdictRecord
+from umpirical.reports.gate import HeldLimit, own_limits
+from umpirical.reports.policy import NamedPolicy, Shelf
+from umpirical.reports.record import Record, record_json, schema_text, why_unfinished
 from umpirical.runs.judgments import Facts
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
@@ -104,6 +106,26 @@ class Study(Generic[SpecT_co]):
             if judge.name == name:
                 return judge
         raise UsageError(f"no judge {name!r} in the study", fix=f"known: {', '.join(j.name for j in self.spec.judges)}")
+
+
+AGAIN = frozenset({"--judge", "--policy", "--size", "--arm", "--repeats", "--outside"})
+"""Options of a command that measures again. A record may be a stranger's: nothing else is suggested to anybody."""
+
+
+def command_again(command: str) -> list[str]:
+    """Returns the words of the command that made a run; empty if it was Python, or is none to type again.
+
+    >>> command_again("umpirical run --judge careful")
+    ['umpirical', 'run', '--judge', 'careful']
+    >>> command_again("umpirical run --yes; reboot")
+    []
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return []
+    known = words[:1] == ["umpirical"] and set(words[1:2]) <= {"run", "datasheet", "more"}
+    return words if known and {word for word in words if word.startswith("-")} <= AGAIN else []
 
 
 StudyT = TypeVar("StudyT", bound=Study[Any])
@@ -316,10 +338,13 @@ class Decision:
 
     verdict: str
     """For programs: `use-with-limits`."""
+    title: str
+    """The verdict in words."""
     line: str
     """In one line, for people."""
     exit_code: int
-    """What a command that decides exits with: 0, 3 if the judge is refused, 4 if that is open."""
+    """What a command that decides exits with: 0, 3 if the judge is refused, 4 if that is open, 5 if the run is
+    incomplete."""
 
 
 class RecordProtocol(_Named, ABC, Generic[RecordT]):
@@ -346,7 +371,7 @@ class RecordProtocol(_Named, ABC, Generic[RecordT]):
 
     def render(self, record: RecordT) -> str:
         """Renders the record as in its JSON file: the same record gives the same bytes."""
-        return record.model_dump_json(indent=1) + "\n"
+        return record_json(record)
 
     def parse(self, text: str) -> RecordT:
         return self.record.model_validate_json(text)
@@ -355,13 +380,19 @@ class RecordProtocol(_Named, ABC, Generic[RecordT]):
         """Returns the JSON Schema of the record."""
         return schema_text(self.record)
 
-    def findings(self, record: RecordT) -> list[str]:  # noqa: ARG002
+    def findings(self, record: RecordT) -> list[str]:
         """Returns what the record says, in a few plain sentences."""
-        return []
+        found: list[str] = getattr(record, "findings", [])
+        return found
 
-    def decision(self, record: RecordT) -> Decision | None:  # noqa: ARG002  # some decide nothing
+    def decision(self, record: RecordT) -> Decision | None:
         """Returns what a record says to do with the judge; None if the protocol makes no decision."""
-        return None
+        found: VerdictRecord | None = getattr(record, "decision", None)
+        if found is None:
+            return None
+        unfinished = why_unfinished(complete=record.complete, audit=record.audit)
+        code = INCOMPLETE if unfinished else EXIT_CODES[found.verdict]
+        return Decision(found.verdict, found.title, found.line, code)
 
     def summary(self, record: RecordT) -> Mapping[str, Any]:  # noqa: ARG002
         """Returns further entries of the summary for a program that started a run."""
@@ -424,9 +455,33 @@ class DecidesByPolicy(OptionalPart, Generic[RecordT]):
     def hold(self, record: RecordT, policy: str | Mapping[str, Any]) -> RecordT:
         """Returns a record with the decision by another policy: a shipped one by its name, a file, or its keys."""
 
+    shelf: Shelf[Any]
+    """The policies that it ships and reads."""
+
     @abstractmethod
+    def policy_of(self, record: RecordT) -> NamedPolicy:
+        """Returns the policy that a record's decision is by, whole."""
+
     def policy_name(self, record: RecordT) -> str:
-        """Returns the name of the policy that a record's decision is by; empty for limits of the protocol's own."""
+        """Returns the name of the policy that a record's decision is by."""
+        return self.policy_of(record).policy
+
+    def policy_words(self, record: RecordT) -> str:
+        """Returns that policy's name and digest, and says so if it is not a shipped one."""
+        return self.shelf.words(self.policy_of(record))
+
+    def policy_marks(self, record: RecordT) -> dict[str, Any]:
+        """Returns the same as parts of a gate's decision."""
+        policy = self.policy_of(record)
+        return {
+            "policy": policy.policy,
+            "policy_digest": self.shelf.digest(policy),
+            "policy_shipped": self.shelf.ships(policy),
+        }
+
+    def refuse_forged(self, record: RecordT) -> None:
+        """Raises StoreError if a record's policy has the name of a shipped one, and asks something else."""
+        self.shelf.refuse_forged(self.policy_of(record))
 
     @abstractmethod
     def as_published(self, record: RecordT, published: RecordT) -> RecordT:
@@ -443,9 +498,9 @@ class HoldsToLimits(OptionalPart, Generic[RecordT]):
     lacking = "protocol {name} holds judges to no limits"
     instead = "umpirical report  shows what it found"
 
-    @abstractmethod
     def held_limits(self, record: RecordT) -> list[HeldLimit]:
-        """Returns the limits that a gate holds the judge's own prompt to."""
+        """Returns the limits that a gate holds the judge's own prompt to; by default, those in the record."""
+        return own_limits(getattr(record, "limits", ()))
 
     def differences(self, before: Run, now: Run) -> Iterable[Measure]:  # noqa: ARG002  # most compare records only
         """Returns rates of one run less those of an earlier one, on the tasks of both; none if they are not paired."""
@@ -469,6 +524,10 @@ class FollowsUp(OptionalPart, Generic[RecordT]):
 
     lacking = "protocol {name} does not ask more"
     instead = "umpirical run  with a larger design"
+
+    @abstractmethod
+    def settles(self, record: RecordT) -> bool:
+        """Whether more questions may settle what a record leaves open. Quick: it makes no stimuli."""
 
     @abstractmethod
     def more(self, run: Run, record: RecordT) -> FollowUp:

@@ -3,37 +3,36 @@
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from umpirical.domain.digests import Json
+from umpirical.domain.measures import Estimate, Result, Undefined
 from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewOutcome, ReviewRole
 from umpirical.protocols.review import OpenReview, Review, reviewed_so_far
 from umpirical.protocols.writing import ReviewTerms
 from umpirical.reports import numbers
-from umpirical.reports.record import EstimateRecord, Strict, UndefinedRecord, result_record
+from umpirical.reports.record import ResultRecord, Strict
 from umpirical.review.agreement import LabelMetric, agreement
 from umpirical.review.records import adjudication, current
 from umpirical.store.stimulus_sets import StimulusSet
-
-Found = Annotated[EstimateRecord | UndefinedRecord, Field(discriminator="kind")]
 
 
 class ReviewedTest(Strict):
     """The review of one test's texts."""
 
     test: str
-    agreement: Found = Field(description="Share of pairs of decisions on one text that say the same.")
-    alpha: Found = Field(description="Krippendorff's alpha of keeping or rejecting.")
-    rejection: Found = Field(description="Share of the texts people settled that they rejected.")
+    agreement: ResultRecord = Field(description="Share of pairs of decisions on one text that say the same.")
+    alpha: ResultRecord = Field(description="Krippendorff's alpha of keeping or rejecting.")
+    rejection: ResultRecord = Field(description="Share of the texts people settled that they rejected.")
 
 
 class ReviewedGenerator(Strict):
     """What became of the texts of one generator."""
 
     generator: str
-    rejection: Found
+    rejection: ResultRecord
 
 
 class ReviewRecord(Strict):
@@ -53,9 +52,9 @@ class ReviewRecord(Strict):
     overlap: int = Field(description="People who decide on each text.")
     modes: dict[str, int] = Field(description="Decisions by whether others' opinions were hidden: blind, assisted.")
     guidelines: list[int] = Field(description="Versions of the guideline that decisions went by; 0 for none.")
-    agreement: Found
-    alpha: Found
-    label_alpha: Found = Field(description="Krippendorff's alpha of the labels that people gave.")
+    agreement: ResultRecord
+    alpha: ResultRecord
+    label_alpha: ResultRecord = Field(description="Krippendorff's alpha of the labels that people gave.")
     tests: list[ReviewedTest]
     generators: list[ReviewedGenerator]
 
@@ -90,20 +89,20 @@ def review_record(terms: ReviewTerms, review: Review, wanted: Collection[str]) -
         overlap=review.overlap,
         modes={mode: found.modes[mode] for mode in sorted(found.modes)},
         guidelines=sorted({decision.guideline for decision in standing}),
-        agreement=result_record(overall.raw),
-        alpha=result_record(overall.alpha),
-        label_alpha=result_record(overall.label_alpha),
+        agreement=overall.raw,
+        alpha=overall.alpha,
+        label_alpha=overall.label_alpha,
         tests=[
             ReviewedTest(
                 test=test,
-                agreement=result_record(accord.raw),
-                alpha=result_record(accord.alpha),
-                rejection=result_record(found.rejection_by_test[test]),
+                agreement=accord.raw,
+                alpha=accord.alpha,
+                rejection=found.rejection_by_test[test],
             )
             for test, accord in found.tests.items()
         ],
         generators=[
-            ReviewedGenerator(generator=generator, rejection=result_record(rate))
+            ReviewedGenerator(generator=generator, rejection=rate)
             for generator, rate in found.rejection_by_generator.items()
         ],
     )
@@ -158,28 +157,28 @@ def never_opened(left_out: int) -> str:
 
 def agreement_words(review: ReviewRecord) -> str:
     """Says how far people agree, in one line."""
-    if isinstance(review.agreement, UndefinedRecord) and isinstance(review.alpha, UndefinedRecord):
+    if isinstance(review.agreement, Undefined) and isinstance(review.alpha, Undefined):
         return f"Agreement of people: undefined, {review.agreement.reason}"
     raw, alpha = rate_words(review.agreement), coefficient_words(review.alpha)
     return f"Agreement of people: {raw}; Krippendorff's alpha {alpha}"
 
 
-def rate_words(found: EstimateRecord | UndefinedRecord) -> str:
+def rate_words(found: Result) -> str:
     """A share with its interval and counts, or why there is none."""
-    if isinstance(found, UndefinedRecord):
+    if isinstance(found, Undefined):
         return f"undefined, {found.reason}"
     return f"{numbers.rate(found.value)} {_interval(found)} ({numbers.fraction(found.numerator, found.denominator)})"
 
 
-def coefficient_words(found: EstimateRecord | UndefinedRecord) -> str:
+def coefficient_words(found: Result) -> str:
     """A coefficient with its interval and the number of units behind it, or why there is none."""
-    if isinstance(found, UndefinedRecord):
+    if isinstance(found, Undefined):
         return f"undefined, {found.reason}"
     units = numbers.units(found.unit, found.denominator)
     return f"{numbers.rate(found.value)} {_interval(found)} ({numbers.count(found.denominator)} {units})"
 
 
-def _interval(found: EstimateRecord) -> str:
+def _interval(found: Estimate) -> str:
     return (
         "without an interval" if found.interval is None else numbers.interval(found.interval.low, found.interval.high)
     )

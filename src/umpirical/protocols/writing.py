@@ -2,22 +2,25 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import asdict, dataclass, field
-from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 from typing import Protocol as Interface
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from umpirical.domain.bills import WritingEstimate
 from umpirical.domain.digests import Json, canonical_json
 from umpirical.domain.responses import Response
 from umpirical.domain.reviews import ReviewItem, ReviewMode
+from umpirical.domain.stimuli import Attempt
 from umpirical.models.money import Ledger, Pricer
 from umpirical.models.spec import ADAPTERS, ModelSpec
 from umpirical.runs.attempts import GenerationWatcher
 from umpirical.stimuli.generation.commissions import Writer
+from umpirical.store.generation import GenerationStore
 
 
 class WriterSpec(BaseModel):
@@ -147,25 +150,6 @@ LATER = ("by_fallback", "simulated", "sources")
 
 
 @dataclass(frozen=True, slots=True)
-class WritingEstimate:
-    """What writing will take."""
-
-    commissions: int
-    settled: int
-    """Commissions that are already written or given up."""
-    fewest_calls: int
-    """Calls if every first attempt is accepted by the first validators asked."""
-    most_calls: int
-    """Calls if every commission is given up."""
-    expected: Decimal | None
-    """US dollars for the fewest calls at their worst; None if no price is known."""
-    at_most: Decimal | None
-    """US dollars for the most calls at their worst."""
-    tables: tuple[str, ...]
-    """The tables that the prices come from."""
-
-
-@dataclass(frozen=True, slots=True)
 class Written:
     """The result of writing, by test."""
 
@@ -180,9 +164,25 @@ class Written:
         return sum(made.open for made in self.made.values())
 
 
+GENERATED = "generated"
+"""Folder in a study that holds everything its models wrote."""
+
+
+def has_generation(folder: Path) -> bool:
+    """Whether models have begun to write for a study. Opening the record creates it."""
+    return GenerationStore.exists(folder / GENERATED)
+
+
+def generation(folder: Path) -> closing[GenerationStore]:
+    """Opens the record of what models wrote for a study."""
+    return closing(GenerationStore(folder / GENERATED))
+
+
 class Writing(ABC):
     """What a model is to write for one study. Provided by a protocol whose stimuli a model writes."""
 
+    folder: Path
+    """Folder of the study."""
     models: Mapping[str, ModelSpec]
     """The models that are asked, by role: generator, validator."""
     review: ReviewTerms
@@ -198,18 +198,29 @@ class Writing(ABC):
     ) -> Written:
         """Writes what is left, so it also resumes. Calls are charged to `ledger`, and stop at its budget."""
 
-    @abstractmethod
     def calls(self) -> Iterator[Response]:
         """Yields the response to every call so far. Reads the record; makes no calls."""
+        if has_generation(self.folder):
+            with generation(self.folder) as store:
+                yield from (response for _, response in store.spent())
 
     @property
     @abstractmethod
     def wanted(self) -> int:
         """How many texts there will be if everything that is requested is written."""
 
-    @abstractmethod
     def items_after(self, serial: int, *, most: int) -> list[tuple[int, ReviewItem | None]]:
         """Returns at most `most` texts that were written after number `serial`, each with its own number.
 
         None marks a text that the current study no longer requests. Another process may still be writing.
         """
+        # Nothing stays open between calls: generation may not have begun, and reading must not create its record.
+        if not has_generation(self.folder):
+            return []
+        with generation(self.folder) as store:
+            found = list(islice(store.accepted_after(serial), most))
+        return [(number, self.item(settled)) for number, settled in found]
+
+    def item(self, settled: Attempt) -> ReviewItem | None:  # noqa: ARG002  # some writing is not reviewed
+        """Returns an accepted text as people review it; None if the current study does not request it."""
+        return None

@@ -15,10 +15,11 @@ from umpirical.api.options import DatasheetKeywords
 from umpirical.api.studies import datasheet_study
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UmpiricalError, UsageError
+from umpirical.domain.measures import Estimate
 from umpirical.protocols.protocol import Documents, Study
 from umpirical.pytest_plugin.settings import FINDINGS, Finding, Reliability, Settings, end_test
 from umpirical.reports import numbers
-from umpirical.reports.record import EstimateRecord, LimitRecord
+from umpirical.reports.record import LimitRecord
 from umpirical.store.lock import one_at_a_time
 from umpirical.text.inert import inert
 
@@ -217,7 +218,7 @@ def _deciding(held: Report[Any], outcome: Reliability) -> Iterator[str]:
         measure = figures.get((limit.arm, limit.measure, limit.stratum))
         where = f" at {numbers.part(limit.stratum)}" if limit.stratum else ""
         seen = limit.why
-        if measure is not None and isinstance(found := measure.result, EstimateRecord):
+        if measure is not None and isinstance(found := measure.result, Estimate):
             value, interval = numbers.measured_value(measure, found), numbers.measured_interval(measure, found.interval)
             counts = numbers.measured_counts(measure, found)
             seen = f"{value} {interval} ({counts}), allowed: {numbers.limit(limit.kind, limit.value)}"

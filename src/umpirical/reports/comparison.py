@@ -11,23 +11,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, NonNegativeInt
 
 from umpirical.domain.errors import UsageError
-from umpirical.domain.measures import Interval, Result
+from umpirical.domain.measures import Estimate, Interval, Result
 from umpirical.measures.catalogue import Scale
 from umpirical.measures.contrasts import Contrast
 from umpirical.reports import numbers
-from umpirical.reports.record import (
-    EstimateRecord,
-    IntervalRecord,
-    MeasureRecord,
-    Strict,
-    UndefinedRecord,
-    result_record,
-)
+from umpirical.reports.record import MeasureRecord, ResultRecord, Strict
 from umpirical.reports.significance import LEVEL, difference_p, false_discoveries, holm
 from umpirical.runs.run import Run, open_run
 
@@ -49,9 +42,26 @@ class Standing:
         return self.adjusted_p is not None and self.adjusted_p < LEVEL
 
 
-def standings(differences: Sequence[EstimateRecord | UndefinedRecord], primary: Sequence[bool]) -> list[Standing]:
-    """Returns the standing of every difference; `primary` says which of them belong to the policy's limits."""
-    found = [difference_p(one) if isinstance(one, EstimateRecord) else None for one in differences]
+def standings(
+    differences: Sequence[Result],
+    primary: Sequence[bool],
+    *,
+    never: Sequence[bool] | None = None,
+) -> list[Standing]:
+    """Returns the standing of every difference; `primary` says which of them belong to the policy's limits.
+
+    Rows that cannot differ (`never`) are not tested, and do not count among those that the others are corrected for.
+
+    Reference: R. E. Tarone, A modified Bonferroni method for discrete data, Biometrics 46 (1990).
+    """
+    tested = [
+        isinstance(one, Estimate) and not fixed
+        for one, fixed in zip(differences, never or [False] * len(differences), strict=True)
+    ]
+    found = [
+        difference_p(one) if use and isinstance(one, Estimate) else None
+        for one, use in zip(differences, tested, strict=True)
+    ]
     first = iter(holm([p for p, named in zip(found, primary, strict=True) if named]))
     rest = iter(false_discoveries([p for p, named in zip(found, primary, strict=True) if not named]))
     return [
@@ -107,11 +117,11 @@ def refuse_margin(given: float | None) -> None:
 
 
 def words_on(  # noqa: PLR0911  # one line for each of the words
-    difference: EstimateRecord | UndefinedRecord,
+    difference: Result,
     worse: Worse,
     standing: Standing,
     *,
-    narrow: IntervalRecord | None,
+    narrow: Interval | None,
     margin: float,
     missing: tuple[float, float],
 ) -> Words:
@@ -121,7 +131,7 @@ def words_on(  # noqa: PLR0911  # one line for each of the words
     never helps: equivalence has to hold however those units would have come out, and a judge is not called better by
     less than its own missing share.
     """
-    if not isinstance(difference, EstimateRecord):
+    if not isinstance(difference, Estimate):
         return "not comparable"
     if _within(narrow, margin - sum(missing)):
         return "equivalent"
@@ -177,13 +187,11 @@ def letter(place: int) -> str:
     return (letter(rest - 1) if rest else "") + chr(ord("A") + last)
 
 
-def _within(narrow: IntervalRecord | None, margin: float) -> bool:
+def _within(narrow: Interval | None, margin: float) -> bool:
     if narrow is None or narrow.low is None or narrow.high is None:
         return False
     return -margin <= narrow.low and narrow.high <= margin
 
-
-ResultRecord = Annotated[EstimateRecord | UndefinedRecord, Field(discriminator="kind")]
 
 Place = NonNegativeInt
 
@@ -204,6 +212,8 @@ class PairedDifference:
     sign_flip_p: float | None = None
     missing: tuple[float, float] = (0.0, 0.0)
     """Shares of both judges' units that have no answer."""
+    never: bool = False
+    """Whether it cannot differ: neither judge had any event, or nothing but events."""
 
 
 class DifferenceRecord(Strict):
@@ -219,7 +229,7 @@ class DifferenceRecord(Strict):
     arm: str
     stratum: str
     difference: ResultRecord = Field(description="The second less the first, on the same pairs.")
-    equivalence: IntervalRecord | None = Field(description="The interval that has to lie within the margin.")
+    equivalence: Interval | None = Field(description="The interval that has to lie within the margin.")
     margin: float = Field(description="The difference that does not matter, either way.")
     missing: tuple[float, float] = Field(description="Shares of both judges' units that have no answer.")
     family: Family = Field(description="Primary if a policy has a limit on it, under the judges' own prompts.")
@@ -243,6 +253,7 @@ def paired_differences(contrasts: Iterator[Contrast], first: int, second: int) -
             narrow=contrast.narrow(),
             sign_flip_p=contrast.sign_flip_p(),
             missing=contrast.missing,
+            never=contrast.never,
         )
 
 
@@ -264,7 +275,11 @@ def recorded_differences(rows: Sequence[Row], margin: float | None) -> list[Diff
 
     `margin` is what a person chose for all measures.
     """
-    found = standings([result_record(row.paired.difference) for row in rows], [row.primary for row in rows])
+    found = standings(
+        [row.paired.difference for row in rows],
+        [row.primary for row in rows],
+        never=[row.paired.never for row in rows],
+    )
     return [_recorded(row, standing, margin) for row, standing in zip(rows, found, strict=True)]
 
 
@@ -273,8 +288,6 @@ def _recorded(row: Row, standing: Standing, margin: float | None) -> DifferenceR
     scale = measured.scale if measured else "rate"
     worse: Worse = row.limited or (measured.worse if measured else "depends")
     allowed = margin_of(one.measure, scale, margin)
-    difference = result_record(one.difference)
-    narrow = _interval(one.narrow)
     return DifferenceRecord(
         first=one.first,
         second=one.second,
@@ -285,15 +298,15 @@ def _recorded(row: Row, standing: Standing, margin: float | None) -> DifferenceR
         scale=scale,
         arm=one.arm,
         stratum=one.stratum,
-        difference=difference,
-        equivalence=narrow,
+        difference=one.difference,
+        equivalence=one.narrow,
         margin=allowed,
         missing=one.missing,
         family=standing.family,
         p_value=standing.p_value,
         adjusted_p=standing.adjusted_p,
         sign_flip_p=one.sign_flip_p,
-        words=words_on(difference, worse, standing, narrow=narrow, margin=allowed, missing=one.missing),
+        words=words_on(one.difference, worse, standing, narrow=one.narrow, margin=allowed, missing=one.missing),
     )
 
 
@@ -307,12 +320,6 @@ def told_apart(differences: Sequence[DifferenceRecord]) -> tuple[int, int, int]:
 def winner(one: DifferenceRecord) -> Place | None:
     """Returns the place of the judge that a row shows to be better."""
     return {"first better": one.first, "second better": one.second}.get(one.words)
-
-
-def _interval(found: Interval | None) -> IntervalRecord | None:
-    if found is None:
-        return None
-    return IntervalRecord(low=found.low, high=found.high, level=found.level, method=found.method)
 
 
 Sense = Literal["better", "worse", "equivalent", "differs", "undecided", "not comparable"]
@@ -413,7 +420,7 @@ def _matrix(differences: Sequence[DifferenceRecord], judges: int) -> Matrix:
 
 def _cell(one: DifferenceRecord, row: int) -> Cell:
     sense = _sense(one, row)
-    if not isinstance(one.difference, EstimateRecord):
+    if not isinstance(one.difference, Estimate):
         return Cell(sense, SIGNS[sense], "", f"{sense}: {one.difference.reason}")
     turn = 1 if row == one.second else -1
     value, ends = turn * one.difference.value, one.difference.interval

@@ -1,31 +1,36 @@
 """Decides by rule what to do with a judge. No decision is worded by hand: its words come from the policy and limits.
 
-The first of these that applies is the verdict: a broken essential limit, **do not use**; an open one, an incomplete run
-or a failed blocking gate of the stimuli, **not enough data**; a limit made up for, a limit that is not essential and
-does not pass, or a part of the data in which the judge is shown to be weak, **use with limits**; otherwise **use**.
-What makes a limit broken, open or made up for is in `limits`.
+The first of these that applies is the verdict: an incomplete run or a failed blocking gate of the stimuli, **not enough
+data**; a broken essential limit, **do not use**; an open one, **not enough data**; a limit made up for, a limit that is
+not essential and does not pass, or a part of the data in which the judge is shown to be weak, **use with limits**;
+otherwise **use**. What makes a limit broken, open or made up for is in `limits`.
+
+The verdict is a part of the record. Commands, pages, cards and galleries read it there, and decide nothing.
 
 `decide` words a decision in full, for a datasheet. `decide_in_parts` words one for judges on data that has parts.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar, get_args
 
 from pydantic import Field
 
+from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
-from umpirical.reports.limits import verdict_of
-from umpirical.reports.numbers import about, part, rate, units
-from umpirical.reports.policy import Limit, Policy
+from umpirical.reports.limits import Side, one_sided
+from umpirical.reports.numbers import about, rate, units
+from umpirical.reports.parts import not_for_words, parts_named
+from umpirical.reports.policy import Limit, Policy, at
 from umpirical.reports.record import (
     ConditionRecord,
-    EstimateRecord,
     GateRecord,
     GroupedMeasure,
     LimitRecord,
     LimitState,
+    LimitVerdict,
     Strict,
 )
 
@@ -40,16 +45,19 @@ TITLES: dict[Advice, str] = {
 }
 
 EXIT_CODES: dict[Advice, int] = {"use": 0, "use-with-limits": 0, "do-not-use": 3, "not-enough-data": 4}
-"""What a command that decides exits with."""
+"""What a command that decides exits with, if the run is complete."""
+
+INCOMPLETE = 5
+"""What it exits with if the run is incomplete: the same run can be resumed."""
 
 RULES = (
     """\
 A limit is held one-sided. It passes if an exact bound, with every missing answer counted against the judge, lies \
 inside it, and fails if a bound on the other side lies outside. What is neither is INCONCLUSIVE; what was not \
 measured or is undefined is N/A, and N/A never counts as a pass.
-Do not use: an essential limit fails, and no way of use makes up for it.
-Not enough data: otherwise, an essential limit is INCONCLUSIVE or N/A and nothing makes up for it, the run is \
-incomplete, or the stimuli failed a gate that blocks.
+Not enough data: the run is incomplete, or the stimuli failed a gate that blocks.
+Do not use: otherwise, an essential limit fails, and no way of use makes up for it.
+Not enough data: otherwise, an essential limit is INCONCLUSIVE or N/A and nothing makes up for it.
 Use with limits: otherwise, a limit is missed or unsettled; a way of use makes up for every essential one.
 Use: every limit passes."""
 ).splitlines()
@@ -60,17 +68,23 @@ class VerdictRecord(Strict):
     """What to do with the judge."""
 
     verdict: Advice
+    policy_name: str = Field(default="", description="The policy that led here.")
+    sentences: list[str] = Field(description="What decides, first of all, and what else to know.")
 
     @property
     def title(self) -> str:
         """The verdict in words, the same wherever it is shown."""
         return TITLES[self.verdict]
 
+    @property
+    def line(self) -> str:
+        """The decision in one line, the same wherever it is shown."""
+        return f"{self.title} (policy {self.policy_name}): {' '.join(self.sentences)}"
+
 
 class DecisionRecord(VerdictRecord):
     """What to do with the judge, in the words of the policy."""
 
-    policy_name: str = Field(default="", description="The policy that led here.")
     sentences: list[str] = Field(description="Two: what decides, and how sure it is.")
     good_for: list[str] = Field(default=[])
     not_for: list[str] = Field(default=[])
@@ -79,27 +93,60 @@ class DecisionRecord(VerdictRecord):
     would_change: list[str] = Field(default=[], description="What would change the verdict.")
     policy: list[str] = Field(default=[], description="The rules that led here, as they stand.")
 
+    @property
+    def line(self) -> str:
+        return f"{self.title} (policy {self.policy_name}): {self.sentences[0]}"
+
 
 class PartsDecision(VerdictRecord):
     """What to do with the judge, and in which parts of the data it is weak."""
 
-    sentences: list[str]
     weak_at: list[str] = Field(default=[])
 
 
 def verdict_on(held: Sequence[LimitRecord], *, complete: bool, restricted: bool = False) -> Advice:
     """Returns the verdict of the rules above on the limits of one arm. `restricted`: a part is shown to be weak."""
     states = {limit.state for limit in held if limit.essential}
+    if not complete:
+        return "not-enough-data"
     if "broken" in states:
         return "do-not-use"
-    if "open" in states or not complete or not states:
+    if "open" in states or not states:
         return "not-enough-data"
     return "use" if {limit.verdict for limit in held} == {"PASS"} and not restricted else "use-with-limits"
+
+
+def tally(verdicts: Iterable[LimitVerdict]) -> str:
+    """Says what became of all limits: the counts add up to their number.
+
+    >>> tally(["PASS", "PASS", "FAIL", "N/A"])
+    '2 of 4 limits pass, 1 fails and 1 is not measured'
+    """
+    counted = Counter(verdicts)
+    passed, total = counted["PASS"], counted.total()
+    if total and passed == total:
+        return f"All {total} limits pass" if total > 1 else "The only limit passes"
+    words: dict[LimitVerdict, tuple[str, str]] = {
+        "FAIL": ("fails", "fail"),
+        "INCONCLUSIVE": ("is inconclusive", "are inconclusive"),
+        "N/A": ("is not measured", "are not measured"),
+    }
+    first = f"{passed} of {total} {units('limit', total)} {'passes' if passed == 1 else 'pass'}"
+    others = [f"{counted[one]} {said[counted[one] > 1]}" for one, said in words.items() if counted[one]]
+    return together([first, *others])
+
+
+def together(parts: Sequence[str]) -> str:
+    """Joins parts as a sentence does: `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 # Decisions on data that has parts
 
 PartsT = TypeVar("PartsT", bound=PartsDecision)
+
+PARTS_ERROR = 0.05
+"""How often an interval of any part misses the true value, all parts together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,32 +163,36 @@ class Parts:
 
 def decide_in_parts(
     kind: type[PartsT],
+    policy: str,
     held: Sequence[LimitRecord],
     parts: Parts,
     *,
-    complete: bool,
+    unfinished: str,
     say: Callable[[LimitRecord], str] | None = None,
 ) -> PartsT:
-    """Decides on the judge's own prompt. `say` words a limit that decides."""
+    """Decides on the judge's own prompt. `unfinished` is what the run lacks, and `say` words a limit that decides."""
     say, weak = say or said, list(parts.weak)
-    verdict = verdict_on(held, complete=complete, restricted=bool(weak or parts.unknown))
-    sentences = ["It keeps every limit."]
+    verdict = verdict_on(held, complete=not unfinished, restricted=bool(weak or parts.unknown))
+    sentences = [f"{tally(limit.verdict for limit in held)}."]
     essential = [limit for limit in held if limit.essential]
     match verdict:
         case "do-not-use":
-            return kind(verdict=verdict, sentences=[say(limit) for limit in essential if limit.state == "broken"])
+            sentences += [say(limit) for limit in essential if limit.state == "broken"]
+            weak = []
         case "not-enough-data":
-            nothing = "The run is incomplete." if not complete else "Nothing essential was measured."
-            sentences = [say(limit) for limit in essential if limit.state == "open"] or [nothing]
+            nothing = [] if essential else ["Nothing essential was measured."]
+            sentences += [say(limit) for limit in essential if limit.state == "open"] or nothing
+            if unfinished:
+                sentences = [f"The run is incomplete: {unfinished}."]
         case "use-with-limits":
-            sentences = [limit.way for limit in essential if limit.way]
+            sentences += [limit.way for limit in essential if limit.way]
             sentences += [say(limit) for limit in held if not limit.essential and limit.verdict != "PASS"]
-            if weak and not sentences:
-                sentences = [f"It keeps every limit over all {parts.what}, and not in each part of them."]
+            if weak and len(sentences) == 1:
+                sentences.append(f"That is over all {parts.what}, and it does not hold in each part of them.")
             sentences += parts.unknown
         case "use":
             pass
-    return kind(verdict=verdict, sentences=sentences, weak_at=weak)
+    return kind(verdict=verdict, policy_name=policy, sentences=sentences, weak_at=weak)
 
 
 def said(limit: LimitRecord) -> str:
@@ -160,17 +211,19 @@ def weak_parts(
 ) -> Iterator[str]:
     """Yields the parts in which a measure is shown to be below what the policy asks for.
 
-    `says` maps each such measure to how its value is said, and `part_of` a measure to its part; empty for none.
+    `says` maps each such measure to how its value is said, and `part_of` a measure to its part; empty for none. One
+    part of many is low by chance, so their intervals share the error.
     """
-    least = {limit.measure: limit.at_least for limit in limits if not limit.at}
-    for one in measures:
-        name, asked = part_of(one), least.get(one.name)
-        if one.name not in says or one.arm != BASELINE or not name or asked is None:
-            continue
-        if isinstance(one.result, EstimateRecord) and one.result.interval is not None:
-            low, high = one.result.interval.low, one.result.interval.high
-            if low is not None and high is not None and verdict_of((low, high), asked, None) == "FAIL":
-                yield f"{name}: {says[one.name]} {rate(one.result.value)} {numbers.interval(low, high)}"
+    least = {limit.measure: limit.at_least for limit in limits if not limit.at and limit.at_least is not None}
+    own = [one for one in measures if one.name in says and one.name in least and one.arm == BASELINE and part_of(one)]
+    found = [(one, one.result) for one in own if isinstance(one.result, Estimate)]
+    for one, result in found:
+        low, high = (
+            one_sided(one, result, side, alpha=PARTS_ERROR / 2 / len(found), count_missing=False)
+            for side in get_args(Side)
+        )
+        if high < least[one.name]:
+            yield f"{part_of(one)}: {says[one.name]} {rate(result.value)} {numbers.interval(low, high)}"
 
 
 def find(table: Mapping[tuple[str, str], str], measures: Sequence[GroupedMeasure]) -> list[str]:
@@ -179,7 +232,7 @@ def find(table: Mapping[tuple[str, str], str], measures: Sequence[GroupedMeasure
     found = []
     for key, words in table.items():
         result = own[key].result if key in own else None
-        if isinstance(result, EstimateRecord):
+        if isinstance(result, Estimate):
             found.append(words.format(f"{rate(result.value)} {numbers.measured_interval(own[key], result.interval)}"))
     return found
 
@@ -201,78 +254,79 @@ def decide(
     policy: Policy,
     limits: Sequence[LimitRecord],
     *,
-    complete: bool = True,
+    unfinished: str = "",
     gates: Sequence[GateRecord] = (),
     not_measured: Sequence[str] = (),
 ) -> DecisionRecord:
-    """Decides on the judge's own prompt. `not_measured` is added to what the limits leave unmeasured."""
+    """Decides on the judge's own prompt. `unfinished` is what the run lacks.
+
+    `not_measured` is added to what the limits leave unmeasured.
+    """
     arm = BASELINE if any(limit.arm == BASELINE for limit in limits) or not limits else limits[0].arm
     held = [limit for limit in limits if limit.arm == arm]
-    blocked = [gate.name for gate in gates if gate.blocks and not gate.passed]
-    verdict = verdict_on(held, complete=complete and not blocked)
+    blocked = [f"the stimuli failed the gate {gate.name}" for gate in gates if gate.blocks and not gate.passed]
+    lacking = [*blocked, *([f"the run is incomplete: {unfinished}"] if unfinished else [])]
+    verdict = verdict_on(held, complete=not lacking)
     usable = verdict in {"use", "use-with-limits"}
     return DecisionRecord(
         verdict=verdict,
         policy_name=policy.policy,
-        sentences=[_what_decides(verdict, held, complete=complete, blocked=blocked), _how_sure(held)],
+        sentences=[_what_decides(verdict, held, lacking), _how_sure(held)],
         good_for=_good_for(held) if usable else [],
         not_for=_not_for(held),
         use_like_this=[*(_ways(held) if usable else []), *_other_arms(limits, arm, verdict)],
-        not_measured=[*(f"{_name(limit)}: {limit.why}." for limit in held if limit.verdict == "N/A"), *not_measured],
-        would_change=_would_change(held, complete=complete, blocked=blocked),
+        not_measured=[*_unmeasured(held), *not_measured],
+        would_change=[*map(_sentence, lacking), *_would_change(held)],
         policy=[*RULES, *_rates(policy)],
     )
 
 
-def headline(decision: DecisionRecord) -> str:
-    """Returns the decision in one line: the same on the page, the card and the terminal."""
-    return f"{decision.title} (policy {decision.policy_name}): {decision.sentences[0]}"
+def _unmeasured(held: Sequence[LimitRecord]) -> Iterator[str]:
+    """Yields what has no value, by reason."""
+    names: dict[str, list[str]] = {}
+    for limit in held:
+        if limit.verdict == "N/A":
+            names.setdefault(limit.why, []).append(_name(limit, small=True))
+    for why, named in names.items():
+        yield _sentence(f"{together(named)}: {why}")
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _rates(policy: Policy) -> Iterator[str]:
     yield (
-        f"Error rates, all limits together: a judge that is at an essential limit is accepted in at most "
+        f"Error rates, all limits and all looks together: a judge that is at an essential limit is accepted in at most "
         f"{rate(policy.accepts)} of runs, and one that meets every limit is refused in at most {rate(policy.refuses)}."
     )
-    if policy.look > 1:
-        accepts, refuses = (rate(each * policy.looks_together) for each in (policy.accepts, policy.refuses))
-        yield (
-            f"These are the rates of look {policy.look} alone. Of all looks so far together they are {accepts} and "
-            f"{refuses}, since each look is one more chance to err."
-        )
 
 
-def _what_decides(verdict: Advice, held: Sequence[LimitRecord], *, complete: bool, blocked: Sequence[str]) -> str:
-    score = f"{sum(limit.verdict == 'PASS' for limit in held)} of {len(held)} limits pass"
+def _what_decides(verdict: Advice, held: Sequence[LimitRecord], lacking: Sequence[str]) -> str:
+    score = tally(limit.verdict for limit in held)
     essential = {state: [one for one in held if one.essential and one.state == state] for state in _STATES}
     match verdict:
         case "use":
-            return f"All {len(held)} limits pass."
+            return f"{score}."
         case "do-not-use":
             return f"It fails on {_list(essential['broken'])}, and no way of using it makes up for that ({score})."
         case "use-with-limits":
             rest = [limit for limit in held if limit.verdict != "PASS" and not limit.essential]
             return f"{score}; {'; '.join(_missed(essential['made up for'], rest))}."
         case "not-enough-data":
-            return f"{score}, but {' and '.join(_missing(essential['open'], complete=complete, blocked=blocked))}."
+            open_ = f"it is open whether it meets the limits for {_list(essential['open'])}"
+            undecided = open_ if essential["open"] else "nothing essential was measured"
+            return f"{score}, but {' and '.join(lacking or [undecided])}."
 
 
 def _missed(cured: Sequence[LimitRecord], rest: Sequence[LimitRecord]) -> Iterator[str]:
     if cured:
         missed = f"{_list(cured)} {_are(cured)} missed, unsettled or not measured"
         yield f"{missed}, and the way of use given here makes up for that"
-    if rest:
+    if any(limit.failing for limit in rest):
+        yield f"it fails on {together(parts_named(rest))}"
+    if rest := [limit for limit in rest if not limit.failing]:
         yield f"{_list(rest)} {_are(rest)} missed, unsettled or not measured, and not essential"
-
-
-def _missing(undecided: Sequence[LimitRecord], *, complete: bool, blocked: Sequence[str]) -> Iterator[str]:
-    yield from (f"the stimuli failed the gate {name}" for name in blocked)
-    if not complete:
-        yield "the run is incomplete"
-    if undecided:
-        yield f"it is open whether it meets the limits for {_list(undecided)}"
-    elif complete and not blocked:
-        yield "nothing essential was measured"
 
 
 def _how_sure(held: Sequence[LimitRecord]) -> str:
@@ -301,7 +355,7 @@ def _good_for(held: Sequence[LimitRecord]) -> list[str]:
 
 def _not_for(held: Sequence[LimitRecord]) -> list[str]:
     doubt = {"FAIL": ".", "INCONCLUSIVE": " (not settled)."}
-    return [
+    return [words for limit in held for words in not_for_words(limit)] + [
         limit.not_for.removesuffix(".") + doubt[limit.verdict]
         for limit in held
         if limit.not_for and limit.verdict in doubt
@@ -323,10 +377,8 @@ def _other_arms(limits: Sequence[LimitRecord], arm: str, verdict: Advice) -> lis
     return said
 
 
-def _would_change(held: Sequence[LimitRecord], *, complete: bool, blocked: Sequence[str]) -> list[str]:
-    said = [f"The stimuli failed the gate {name}: no number of calls makes up for that." for name in blocked]
-    if not complete:
-        said.append("The run is incomplete: finish it.")
+def _would_change(held: Sequence[LimitRecord]) -> list[str]:
+    said: list[str] = []
     for limit in held:
         if limit.verdict == "PASS":
             continue
@@ -345,13 +397,13 @@ def _would_change(held: Sequence[LimitRecord], *, complete: bool, blocked: Seque
 
 def _name(limit: ConditionRecord, *, small: bool = False) -> str:
     title = limit.title or limit.measure
-    whole = f"{title} at {part(limit.stratum)}" if limit.stratum else title
+    whole = f"{title}{at(limit.stratum)}"
     return whole[:1].lower() + whole[1:] if small else whole
 
 
 def _list(limits: Sequence[LimitRecord]) -> str:
-    names = [_name(limit, small=True) for limit in limits]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else "nothing"
+    names = [_name(limit, small=True) for limit in limits if not limit.failing]
+    return together([*names, *parts_named(limits)]) or "nothing"
 
 
 def _are(limits: Sequence[LimitRecord]) -> str:

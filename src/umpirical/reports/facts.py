@@ -1,16 +1,18 @@
 """The facts of a run that every record holds."""
 
 import platform
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
 from decimal import ROUND_HALF_UP, Decimal
 from importlib.metadata import version
+from typing import Any
 
-from umpirical.domain.tallies import Tallies
+from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.judges.factory import build_reader
 from umpirical.judges.prompt import prompt_text
 from umpirical.judges.spec import JudgeSpec
 from umpirical.reports.record import (
+    AuditRow,
     BudgetRecord,
     ContradictionRecord,
     JudgeRecord,
@@ -31,6 +33,20 @@ LONGEST_NAME = 300
 
 PACKAGES = ("duckdb", "numpy", "scipy")
 """Packages that can change a number."""
+
+
+def run_facts(run: Run, reading: Reading, tallies: Tallies) -> dict[str, Any]:
+    """Returns the parts that the records of all protocols on the user's own data share, by their names there."""
+    audit = audit_rows(tallies.calls, by=("arm", "family"))
+    return {
+        "judge": judge_record(run, reading),
+        "run": run_record(run, reading, tallies),
+        "complete": not any(row.unasked for row in audit),
+        "audit": audit,
+        "trouble": trouble_records(reading),
+        "reasoning": reasoning_record(reading),
+        "spend": spend_record(run, reading.spent),
+    }
 
 
 def judge_record(run: Run, reading: Reading) -> JudgeRecord:
@@ -153,3 +169,29 @@ def _scale(spec: JudgeSpec) -> str:
 def quantile(ordered: list[float], share: float) -> float | None:
     """Returns the quantile by nearest rank, so that it is a time that a call really took."""
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
+
+
+# The audit: every planned trial by outcome, so that what was left out is visible.
+
+
+OUTCOMES = ("slot_1", "slot_2", "tie", "graded", "abstained", "unparsed", "failed", "unasked")
+"""The possible outcomes of a trial. In every row they add up to what was planned."""
+
+PARTS = ("arm", "family", "stratum", "delta")
+"""Parts of a design, from the largest to the smallest."""
+
+
+def audit_rows(calls: Iterable[CallTally], *, by: Sequence[str] = PARTS) -> list[AuditRow]:
+    """Adds up the tallies of all tasks, one row for each part of the design, in the order of first occurrence."""
+    rows: dict[tuple[object, ...], dict[str, int]] = {}
+    for tally in calls:
+        sums = rows.setdefault(tuple(getattr(tally, name) for name in by), dict.fromkeys(("planned", *OUTCOMES), 0))
+        for name in sums:
+            sums[name] += getattr(tally, name)
+    empty = {"arm": "", "family": "", "stratum": "", "delta": None}
+    return [AuditRow.model_validate({**empty, **dict(zip(by, key, strict=True)), **sums}) for key, sums in rows.items()]
+
+
+def unbalanced(rows: Iterable[AuditRow]) -> tuple[AuditRow, ...]:
+    """Returns rows whose outcomes do not add up to what was planned: a record that contradicts itself."""
+    return tuple(row for row in rows if row.planned != sum(getattr(row, outcome) for outcome in OUTCOMES))

@@ -6,7 +6,7 @@ from math import ceil, hypot, isclose, isfinite, sqrt
 
 from scipy.special import ndtri
 
-from umpirical.reports.record import EstimateRecord
+from umpirical.domain.measures import Estimate
 from umpirical.stats.intervals import student
 
 TWO_SIDED = float(ndtri(0.975))
@@ -64,7 +64,7 @@ def _more_than(units: int, needed: float) -> int | None:
     return max(units + 1, ceil(needed)) if isfinite(needed) and needed <= MOST_ITEMS else None
 
 
-def items_to_settle(estimate: EstimateRecord, limit: float) -> int | None:
+def items_to_settle(estimate: Estimate, limit: float) -> int | None:
     """Returns the items at which the interval of rises minus falls no longer contains `limit`; None if none is enough.
 
     The interval is that of `stats.differences.signed_mean`. If much moves, its limits narrow with the root of the

@@ -1,8 +1,8 @@
-"""The gate: what a judge's limits come to, and its regressions, as one verdict with an exit code: `judge-gate/1`.
+"""The gate: the decision of a judge's record, and its regressions, as one verdict with an exit code: `judge-gate/1`.
 
-The first of these that applies is the verdict: an **incomplete** run, whose calls can be asked again; **do not use**;
-a **regression** against the baseline; **not enough data**; **use with limits**; **use**. Nothing of a prompt or of an
-answer is in it: only names, numbers and the policy's words, so it can be shown to whoever sees the pipeline.
+The verdict is that of the record. Only one thing can take its place: a **regression** against the baseline, if the run
+is complete and the judge is not refused anyway. Nothing of a prompt or of an answer is in it: only names, numbers and
+the policy's words, so it can be shown to whoever sees the pipeline.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,19 +12,17 @@ from pydantic import Field
 
 from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
-from umpirical.reports.decision import EXIT_CODES, TITLES, Advice
+from umpirical.reports.decision import EXIT_CODES, INCOMPLETE, TITLES, Advice, VerdictRecord, tally, together
 from umpirical.reports.limits import settling
+from umpirical.reports.policy import at, policy_words
 from umpirical.reports.record import ConditionRecord, LimitRecord, LimitVerdict, MeasureRecord, Record, Strict
 from umpirical.reports.regressions import RegressionRow
 
-GATE_TITLES = {str(name): title for name, title in TITLES.items()} | {
-    "regression": "Regression",
-    "incomplete": "Incomplete",
-}
-"""Verdicts of a gate, in words: those of a decision, and two of its own."""
+GATE_TITLES = {str(name): title for name, title in TITLES.items()} | {"regression": "Regression"}
+"""Verdicts of a gate, in words: those of a decision, and one of its own."""
 
-INCOMPLETE, REGRESSION = 5, 7
-"""Exit codes. 5 is that of every command on a run that can be resumed, and 6 is a refused price."""
+REGRESSION = 7
+"""Exit code. 5 is that of every command on a run that can be resumed, and 6 is a refused price."""
 
 Effect = Literal["pass", "fail", "open", "noted"]
 """What a limit does to the gate. `noted`: it is missed or not settled, and does not decide, since a way of use makes up
@@ -69,8 +67,10 @@ class GateDecision(Strict):
     judge: str
     run: str
     protocol: str
-    policy: str = Field(description="The policy's name; empty for a protocol whose limits are its own.")
-    verdict: str = Field(description="As of the record's decision, or `regression`, or `incomplete`.")
+    policy: str = Field(description="The policy's name; empty for a protocol without policies.")
+    policy_digest: str = Field(default="", description="Digest of everything that the policy asks.")
+    policy_shipped: bool = Field(default=True, description="Whether this version ships that policy.")
+    verdict: str = Field(description="As of the record's decision, or `regression`.")
     exit_code: int
     line: str = Field(description="The verdict and what decides, in one line.")
     limits: list[HeldLimit]
@@ -84,6 +84,13 @@ class GateDecision(Strict):
     @property
     def title(self) -> str:
         return GATE_TITLES.get(self.verdict, self.verdict)
+
+    @property
+    def policy_line(self) -> str:
+        """The policy, with its digest; empty without one."""
+        if not self.policy_digest:
+            return ""
+        return f"Policy {policy_words(self.policy, self.policy_digest, shipped=self.policy_shipped)}"
 
 
 def own_limits(limits: Sequence[LimitRecord]) -> list[HeldLimit]:
@@ -114,7 +121,7 @@ def held_limit(limit: LimitRecord) -> HeldLimit:
     return HeldLimit(
         measure=limit.measure,
         stratum=limit.stratum,
-        title=f"{limit.title or limit.measure}{f' at {numbers.part(limit.stratum)}' if limit.stratum else ''}",
+        title=f"{limit.title or limit.measure}{at(limit.stratum)}",
         allowed=numbers.limit(limit.kind, limit.value),
         verdict=limit.verdict,
         effect=effect,
@@ -131,9 +138,8 @@ def _aside(limit: LimitRecord, needs: Sequence[ConditionRecord]) -> Iterator[str
         yield limit.way
     for need in needs:
         if (need.measure, need.stratum) != (limit.measure, limit.stratum) and need.more_needed is not None:
-            at = f" at {numbers.part(need.stratum)}" if need.stratum else ""
             more = f"about {numbers.about(need.more_needed)} more {numbers.units(str(need.unit), need.more_needed)}"
-            yield f"a way of use would make up for it, and needs {more} for {need.title.lower()}{at}"
+            yield f"a way of use would make up for it, and needs {more} for {need.title.lower()}{at(need.stratum)}"
 
 
 class Ruling(NamedTuple):
@@ -144,26 +150,38 @@ class Ruling(NamedTuple):
     exit_code: int
 
 
-def ruling_of_limits(limits: Sequence[HeldLimit]) -> Ruling:
-    """Rules by the limits alone, for a protocol that makes no decision of its own."""
+def decide_by_effects(
+    policy: str, limits: Sequence[HeldLimit], *, unfinished: str, unknown: Sequence[str] = ()
+) -> VerdictRecord:
+    """Decides by what each limit does. `unfinished` is what the run lacks, and `unknown` what the data cannot show."""
     effects = {effect: [limit for limit in limits if limit.effect == effect] for effect in ("fail", "open", "noted")}
+    score = tally(_decided(limit) for limit in limits)
     verdict: Advice = "use"
-    said = f"All {len(limits)} limits pass."
-    if effects["fail"]:
-        verdict, said = "do-not-use", f"It fails on {_titles(effects['fail'])}."
+    said = [f"{score}."]
+    if unfinished:
+        verdict, said = "not-enough-data", [f"The run is incomplete: {unfinished}."]
+    elif effects["fail"]:
+        verdict, said = "do-not-use", [f"It fails on {_titles(effects['fail'])} ({score})."]
     elif effects["open"] or not limits:
-        verdict, said = "not-enough-data", f"It is open whether it passes {_titles(effects['open']) or 'anything'}."
-    elif effects["noted"]:
-        verdict, said = "use-with-limits", f"Not measured: {_titles(effects['noted'])}."
-    return Ruling(verdict, f"{TITLES[verdict]}: {said}", EXIT_CODES[verdict])
+        open_ = _titles(effects["open"]) or "anything"
+        verdict, said = "not-enough-data", [f"It is open whether it passes {open_} ({score})."]
+        if alone := sum(_decided(limit) != limit.verdict for limit in limits):
+            of_them = f"{alone} of them {'passes or fails by itself' if alone == 1 else 'pass or fail by themselves'}"
+            said.append(f"{of_them}, but with this many limits chance alone may do that.")
+    elif effects["noted"] or unknown:
+        verdict = "use-with-limits"
+        said += [f"Not measured: {_titles(effects['noted'])}."] if effects["noted"] else []
+    return VerdictRecord(verdict=verdict, policy_name=policy, sentences=[*said, *unknown])
 
 
-def ruling(decided: Ruling, *, enough: bool, baseline: BaselineRecord | None) -> Ruling:
-    """Rules on a record that has been decided on: by what is missing, and by what has become worse."""
-    if not enough:
-        said = "calls are missing or have failed, and the same run can be resumed"
-        return Ruling("incomplete", f"{GATE_TITLES['incomplete']}: {said}. {decided.line}", INCOMPLETE)
-    if baseline is not None and baseline.worse and decided.exit_code != EXIT_CODES["do-not-use"]:
+def _decided(limit: HeldLimit) -> LimitVerdict:
+    """Returns the verdict on a limit as it counts: what leaves the decision open is not settled."""
+    return "INCONCLUSIVE" if limit.effect == "open" and limit.verdict != "N/A" else limit.verdict
+
+
+def ruling(decided: Ruling, baseline: BaselineRecord | None) -> Ruling:
+    """Rules on a record that has been decided on, by what has become worse."""
+    if baseline is not None and baseline.worse and decided.exit_code not in {EXIT_CODES["do-not-use"], INCOMPLETE}:
         said = f"worse than {baseline.run} by more than {baseline.margin:g} in {_titles(baseline.worse)}"
         return Ruling(
             "regression", f"{GATE_TITLES['regression']}: it is shown to be {said}. {decided.line}", REGRESSION
@@ -172,5 +190,4 @@ def ruling(decided: Ruling, *, enough: bool, baseline: BaselineRecord | None) ->
 
 
 def _titles(rows: Sequence[HeldLimit] | Sequence[RegressionRow]) -> str:
-    names = [row.title[:1].lower() + row.title[1:] for row in rows]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+    return together([row.title[:1].lower() + row.title[1:] for row in rows])

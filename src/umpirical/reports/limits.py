@@ -22,21 +22,23 @@ from typing import Any, Literal
 
 from scipy.special import stdtrit
 
+from umpirical.domain.measures import Estimate
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
 from umpirical.reports.forecast import settling_units, units_to_settle
-from umpirical.reports.policy import Condition, Limit, Policy
+from umpirical.reports.parts import check_parts
+from umpirical.reports.policy import EACH_PART, Condition, Limit, Policy
 from umpirical.reports.record import (
     ConditionRecord,
     CureRecord,
-    EstimateRecord,
+    GroupedMeasure,
     LimitRecord,
     LimitState,
     LimitVerdict,
     MeasureRecord,
 )
-from umpirical.stats.intervals import exact_high, exact_low, few_clusters, student
+from umpirical.stats.intervals import LEAST_EFFECT, exact_high, few_clusters, student
 
 RARE = 0.02
 """Share of calls that may give no verdict, unless a policy says otherwise."""
@@ -49,7 +51,7 @@ MOST_MISSING = 0.10
 
 # The limits of a policy
 
-Rule = Callable[[Condition, MeasureRecord, EstimateRecord], Mapping[str, Any]]
+Rule = Callable[[Condition, MeasureRecord, Estimate], Mapping[str, Any]]
 """Holds an estimate against a condition; returns the verdict, and the other fields of the condition's record."""
 
 
@@ -69,8 +71,12 @@ def hold_limits(
     *,
     grades: int | None = None,
 ) -> list[LimitRecord]:
-    """Returns every limit of a policy for every arm, by bounds, in the order of the policy. Not measured is N/A."""
-    found = {(measure.arm, measure.name, measure.stratum): measure for measure in measures}
+    """Returns every limit of a policy for every arm, by bounds, in the order of the policy. Not measured is N/A.
+
+    Measures with a group are about a part of the test cases.
+    """
+    parts = [measure for measure in measures if isinstance(measure, GroupedMeasure)]
+    found = {(one.arm, one.name, one.stratum): one for one in measures if not isinstance(one, GroupedMeasure)}
     titles = {measure.name: measure.title for measure in measures}
     limits = policy.limits(kind, grades=grades)
     refuse = policy.refusing_level(limits)
@@ -79,9 +85,13 @@ def hold_limits(
         return titles.get(name, name.replace("-", " ").capitalize())
 
     return [
-        _Holding(arm, found, title, partial(_by_bound, Levels(policy.accepting_level(limit, limits), refuse))).limit(
-            limit
-        )
+        _Holding(
+            arm,
+            found,
+            title,
+            partial(_by_bound, Levels(policy.accepting_level(limit, limits), refuse)),
+            partial(_by_part, [one for one in parts if (one.arm, one.name) == (arm, limit.measure)], refuse),
+        ).limit(limit)
         for arm in arms
         for limit in limits
     ]
@@ -104,6 +114,7 @@ class _Holding:
     found: Mapping[tuple[str, str, str], MeasureRecord]
     title: Callable[[str], str]
     rule: Rule
+    in_parts: Callable[[Condition], Mapping[str, Any]] = lambda _: {"verdict": "N/A", "why": "not measured"}
 
     def limit(self, limit: Limit) -> LimitRecord:
         own = self.condition(limit)
@@ -126,9 +137,12 @@ class _Holding:
 
     def condition(self, condition: Condition) -> ConditionRecord:
         measure = self.found.get((self.arm, *condition.key))
-        if measure is None:
-            held: Mapping[str, Any] = {"verdict": "N/A", "why": "not measured"}
-        elif not isinstance(measure.result, EstimateRecord):
+        held: Mapping[str, Any]
+        if condition.at == EACH_PART:
+            held = self.in_parts(condition)
+        elif measure is None:
+            held = {"verdict": "N/A", "why": "not measured"}
+        elif not isinstance(measure.result, Estimate):
             held = {"verdict": "N/A", "why": measure.result.reason}
         else:
             held = self.rule(condition, measure, measure.result)
@@ -148,7 +162,7 @@ class _Holding:
 
 
 def _missing_share(measure: MeasureRecord | None) -> float:
-    if measure is None or not isinstance(measure.result, EstimateRecord):
+    if measure is None or not isinstance(measure.result, Estimate):
         return 0.0
     missing = sum(measure.result.left_out.values())
     return missing / (missing + measure.result.denominator)
@@ -195,7 +209,7 @@ class Held:
     """Left-out units that prevent a PASS: counted in the worst way, they would undo it or put it out of reach."""
 
 
-Forecast = Callable[[EstimateRecord, float, float], int | None]
+Forecast = Callable[[Estimate, float, float], int | None]
 """Returns the total units that would settle a limit, from an estimate, the limit and the interval's end on its side."""
 
 
@@ -207,7 +221,7 @@ def units_needed(measure: MeasureRecord) -> Forecast:
 
 
 def hold(
-    estimate: EstimateRecord, least: float | None, most: float | None, *, forecast: Forecast, count_missing: bool
+    estimate: Estimate, least: float | None, most: float | None, *, forecast: Forecast, count_missing: bool
 ) -> Held:
     """Compares an estimate with what is allowed.
 
@@ -222,7 +236,7 @@ def hold(
     return Held("INCONCLUSIVE" if unanswered else verdict, leaning, needed, unanswered)
 
 
-def _by_interval(condition: Condition, measure: MeasureRecord, estimate: EstimateRecord) -> Mapping[str, Any]:
+def _by_interval(condition: Condition, measure: MeasureRecord, estimate: Estimate) -> Mapping[str, Any]:
     least, most = (condition.value, None) if condition.kind == "at_least" else (None, condition.value)
     counts = condition.measure not in NO_VERDICT
     held = hold(estimate, least, most, forecast=units_needed(measure), count_missing=counts)
@@ -256,7 +270,7 @@ def verdict_of(ends: tuple[float, float], least: float | None, most: float | Non
     return "FAIL" if high < least or low > most else "INCONCLUSIVE"
 
 
-def _ends(estimate: EstimateRecord) -> tuple[float, float]:
+def _ends(estimate: Estimate) -> tuple[float, float]:
     """Returns the interval's ends; an open end, or a missing interval, contains everything."""
     low, high = (estimate.interval.low, estimate.interval.high) if estimate.interval else (None, None)
     return -inf if low is None else low, inf if high is None else high
@@ -267,7 +281,7 @@ def _leaning(value: float, least: float | None, most: float | None) -> Leaning:
 
 
 def _unanswered(
-    estimate: EstimateRecord, least: float | None, most: float | None, verdict: LimitVerdict, leaning: Leaning
+    estimate: Estimate, least: float | None, most: float | None, verdict: LimitVerdict, leaning: Leaning
 ) -> int:
     if not estimate.left_out or verdict == "FAIL" or leaning == "fail":
         return 0
@@ -275,7 +289,7 @@ def _unanswered(
     return 0 if verdict_of(robust, least, most) == "PASS" else sum(estimate.left_out.values())
 
 
-def _needed(estimate: EstimateRecord, least: float | None, most: float | None, forecast: Forecast) -> int | None:
+def _needed(estimate: Estimate, least: float | None, most: float | None, forecast: Forecast) -> int | None:
     """Returns the total units that settle it if the value stays the same: beyond one limit, or within both."""
     low, high = _ends(estimate)
 
@@ -292,7 +306,7 @@ def _needed(estimate: EstimateRecord, least: float | None, most: float | None, f
     return max(known) if known and len(known) == len(waiting) else None
 
 
-def worst_ends(estimate: EstimateRecord) -> tuple[float, float]:
+def worst_ends(estimate: Estimate) -> tuple[float, float]:
     """Returns the interval's ends, each with all left-out units counted towards it; open if they have no bounds.
 
     The k units left out all count alike, and the n others vary as they do. The variance of all is that of the two
@@ -317,7 +331,7 @@ def worst_ends(estimate: EstimateRecord) -> tuple[float, float]:
     return least - distance(least, low), most + distance(most, high)
 
 
-def left_out_words(estimate: EstimateRecord) -> str:
+def left_out_words(estimate: Estimate) -> str:
     """Says how many, by reason: `60 items without a verdict on the changed text and 2 items without one ...`."""
     return " and ".join(
         f"{numbers.count(count)} {numbers.units(estimate.unit, count)} {reason}"
@@ -337,13 +351,10 @@ FEW_EVENTS = 5
 """Hits or misses below which an estimated design effect says little: one event is in one task family whatever the
 correlation."""
 
-LEAST_EFFECT = 0.5
-"""The design effect of pairs whose two calls are independent. A lower one is the luck of a small sample."""
-
 
 def one_sided(
     measure: MeasureRecord,
-    estimate: EstimateRecord,
+    estimate: Estimate,
     side: Side,
     *,
     alpha: float,
@@ -351,32 +362,44 @@ def one_sided(
 ) -> float:
     """Returns the limit on one side, which the true value is beyond with an error of at most `alpha`.
 
-    With `count_missing`, each left-out unit counts towards `side`.
+    With `count_missing`, each left-out unit counts towards `side`. The limit is never closer than that of fewer events:
+    than that of none, of just under five with the assumed design effect, and of the parts that the estimate names.
+    One more error never gives a judge a better bound.
     """
     if measure.scale != "rate" or estimate.planning_effect is None:
         return _rescaled(estimate, side, alpha=alpha, count_missing=count_missing, width=_width(measure))
     missing = sum(estimate.left_out.values()) if count_missing else 0
-    units = estimate.denominator + missing
-    value = (estimate.numerator + (missing if side == "high" else 0)) / units
-    effective = effective_units(estimate, units, alpha=alpha)
-    return (exact_high if side == "high" else exact_low)(value * effective, effective, alpha)
+    events = estimate.numerator if side == "high" else estimate.denominator - estimate.numerator
+    assumed, units = max(1.0, estimate.planning_effect), estimate.denominator + missing
+    known = 1.0 if estimate.design_effect is None else few_clusters(estimate.clusters, alpha)
+
+    def high(part: float, effect: float) -> float:
+        effective = units / effect * (known if part else 1.0)
+        return exact_high((part + missing) / units * effective, effective, alpha)
+
+    parts = [(0.0, assumed * (estimate.joint or 1.0)), (min(events, FEW_EVENTS), assumed)]
+    parts += estimate.heavy_hits if side == "high" else estimate.heavy_misses
+    parts += [(events, design_effect(estimate))] if events else []
+    bound = max(high(*part) for part in parts)
+    return bound if side == "high" else 1 - bound
 
 
-def effective_units(estimate: EstimateRecord, units: float, *, alpha: float) -> float:
+def effective_units(estimate: Estimate, units: float, *, alpha: float) -> float:
     """Returns the independent units that so many units are worth, few clusters allowed for."""
     effective = units / design_effect(estimate)
     return effective if estimate.design_effect is None else effective * few_clusters(estimate.clusters, alpha)
 
 
-def design_effect(estimate: EstimateRecord) -> float:
+def design_effect(estimate: Estimate) -> float:
     """Returns the design effect that a decision rests on: the estimated one, or with few events at least the assumed.
 
-    At 0 and 1 nothing is estimated, and what is assumed about the correlation within a task family stands in.
+    At 0 and 1 nothing is estimated, and what is assumed about the correlation within a task family stands in. For all
+    calls of a family it is never less than the assumed: few families have all the events, and a run may miss these.
     """
     assumed = max(1.0, estimate.planning_effect or 1.0)
     if estimate.design_effect is None:
-        return assumed
-    few = min(estimate.numerator, estimate.denominator - estimate.numerator) < FEW_EVENTS
+        return assumed * (estimate.joint or 1.0)
+    few = min(estimate.numerator, estimate.denominator - estimate.numerator) < FEW_EVENTS or estimate.unit == "call"
     return max(estimate.design_effect, assumed if few else LEAST_EFFECT)
 
 
@@ -385,7 +408,7 @@ def _width(measure: MeasureRecord) -> float:
     return 1.0 if measure.scale in {"difference", "rate"} else inf
 
 
-def _rescaled(estimate: EstimateRecord, side: Side, *, alpha: float, count_missing: bool, width: float) -> float:
+def _rescaled(estimate: Estimate, side: Side, *, alpha: float, count_missing: bool, width: float) -> float:
     """Returns the end of the interval at another level, its distance in proportion to Student's quantiles."""
     ends = (estimate.interval.low, estimate.interval.high) if estimate.interval else (None, None)
     end = ends[side == "high"]
@@ -398,9 +421,7 @@ def _rescaled(estimate: EstimateRecord, side: Side, *, alpha: float, count_missi
     return estimate.value + (end - estimate.value) * ratio + (shift if side == "high" else -shift)
 
 
-def _by_bound(
-    levels: Levels, condition: Condition, measure: MeasureRecord, estimate: EstimateRecord
-) -> Mapping[str, Any]:
+def _by_bound(levels: Levels, condition: Condition, measure: MeasureRecord, estimate: Estimate) -> Mapping[str, Any]:
     inner: Side = "high" if condition.kind == "at_most" else "low"
     outer: Side = "low" if condition.kind == "at_most" else "high"
     worst = one_sided(measure, estimate, inner, alpha=levels.accept, count_missing=True)
@@ -426,6 +447,13 @@ def _by_bound(
     return {**held, "why": _why(condition, measure, estimate, held)}
 
 
+def _by_part(parts: Sequence[GroupedMeasure], refuse: float, condition: Condition) -> Mapping[str, Any]:
+    """Each part may fail by chance, so all of them share the error."""
+    alpha = refuse / max(1, len(parts))
+    bound = partial(one_sided, side="low", alpha=alpha, count_missing=False)
+    return {**check_parts(condition, parts, bound), "level": alpha}
+
+
 def _inside(bound: float, condition: Condition) -> bool:
     return bound <= condition.value if condition.kind == "at_most" else bound >= condition.value
 
@@ -434,7 +462,7 @@ def _outside(bound: float, condition: Condition) -> bool:
     return bound > condition.value if condition.kind == "at_most" else bound < condition.value
 
 
-def _bound_needed(condition: Condition, measure: MeasureRecord, estimate: EstimateRecord, levels: Levels) -> int | None:
+def _bound_needed(condition: Condition, measure: MeasureRecord, estimate: Estimate, levels: Levels) -> int | None:
     leaning = _inside(estimate.value, condition)
     alpha = levels.accept if leaning else levels.refuse
     if measure.scale == "rate" and 0 <= estimate.value <= 1:
@@ -452,7 +480,7 @@ def _bound_needed(condition: Condition, measure: MeasureRecord, estimate: Estima
     return units_to_settle(estimate.value, condition.value, bound=bound, units=estimate.denominator, is_rate=False)
 
 
-def _why(condition: Condition, measure: MeasureRecord, estimate: EstimateRecord, held: Mapping[str, Any]) -> str:
+def _why(condition: Condition, measure: MeasureRecord, estimate: Estimate, held: Mapping[str, Any]) -> str:
     verdict, bound, needed, unanswered = (held[name] for name in ("verdict", "bound", "needed", "unanswered"))
     seen = f"{numbers.measured_value(measure, estimate)} against {numbers.limit(condition.kind, condition.value)}"
     if verdict == "PASS":

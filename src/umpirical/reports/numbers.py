@@ -4,8 +4,9 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from math import isfinite
 from typing import Literal, assert_never
 
+from umpirical.domain.measures import Estimate, Interval
 from umpirical.measures.catalogue import Scale
-from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord
+from umpirical.reports.record import MeasureRecord
 
 # Wide enough for any float: the default 28 digits make `quantize` fail above 1e25.
 _WIDE = Context(prec=400)
@@ -18,6 +19,15 @@ def rate(value: float) -> str:
     ('0.813', '0.000')
     """
     return _fixed(value, places=3)
+
+
+def percent(value: float) -> str:
+    """Formats a rate as a whole percentage.
+
+    >>> percent(0.374), percent(1.0)
+    ('37%', '100%')
+    """
+    return f"{_fixed(100 * value, places=0)}%"
 
 
 def ratio(value: float) -> str:
@@ -226,7 +236,7 @@ def unit_of_scale(scale: Scale) -> str:
     return names.get(scale, "")
 
 
-def measured_value(measure: MeasureRecord, estimate: EstimateRecord) -> str:
+def measured_value(measure: MeasureRecord, estimate: Estimate) -> str:
     """Formats the value; a censored one says on which side the truth lies."""
     if estimate.censoring != "none":
         sign = {"left": "≤", "right": ">"}[estimate.censoring]
@@ -234,11 +244,11 @@ def measured_value(measure: MeasureRecord, estimate: EstimateRecord) -> str:
     return scaled(estimate.value, measure.scale)
 
 
-def measured_interval(measure: MeasureRecord, limits: IntervalRecord | None) -> str:
+def measured_interval(measure: MeasureRecord, limits: Interval | None) -> str:
     return "none" if limits is None else scaled_interval(limits.low, limits.high, measure.scale)
 
 
-def measured_counts(measure: MeasureRecord, estimate: EstimateRecord) -> str:
+def measured_counts(measure: MeasureRecord, estimate: Estimate) -> str:
     """Formats k/n for a rate; anything else has no numerator, so the number of units it was fitted to."""
     if is_rate(measure):
         return fraction(estimate.numerator, estimate.denominator)

@@ -5,6 +5,7 @@ protocol has a `Shelf` for them: it finds a shipped policy by its name, and read
 """
 
 import json
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -16,9 +17,11 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
-from umpirical.domain.errors import ConfigError, UsageError
+from umpirical.domain.digests import digest
+from umpirical.domain.errors import ConfigError, StoreError, UsageError
 from umpirical.domain.scales import JudgeKind
 from umpirical.measures.catalogue import MEASURES
+from umpirical.reports import numbers
 from umpirical.reports.record import Strict, first_problem
 from umpirical.store.files import inside
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
@@ -26,7 +29,21 @@ from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 LADDER_TOP = 5
 """Requirements between the best answer of the ladder and the worst."""
 
+EACH_PART = "each-part"
+"""In place of a step: every part of the test cases is held to the value, and the worst decides."""
+
 Kind = Literal["at_most", "at_least"]
+
+
+def at(stratum: str) -> str:
+    """Says which part of the design a limit is about, after its title.
+
+    >>> at("5"), at("each-part"), at("")
+    (' at Δ5', ' in the worst part', '')
+    """
+    if stratum == EACH_PART:
+        return " in the worst part"
+    return f" at {numbers.part(stratum)}" if stratum else ""
 
 
 def step_text(value: Any) -> Any:  # noqa: ANN401  # whatever the file holds
@@ -39,7 +56,9 @@ class Condition(Strict):
 
     measure: str = Field(description="The measure's name, as in docs/measures.md.")
     at: Annotated[str, BeforeValidator(step_text)] = Field(
-        default="", description="The part of the design: a step of the ladder, such as 5; by default the whole."
+        default="",
+        description="The part of the design: a step of the ladder, such as 5; each-part for the worst part of the test "
+        "cases; by default the whole.",
     )
     at_most: float | None = Field(default=None, ge=-1, le=100, description="The most that is allowed.")
     at_least: float | None = Field(default=None, ge=-1, le=100, description="The least that is allowed.")
@@ -48,6 +67,8 @@ class Condition(Strict):
     def _one_side(self) -> "Condition":
         if (self.at_most is None) == (self.at_least is None):
             raise ValueError(f"{self.measure} needs at_most or at_least, and not both")
+        if self.at == EACH_PART and self.at_most is None:
+            raise ValueError(f"{self.measure} needs at_most: a check on each part is about failures")
         return self
 
     @property
@@ -93,10 +114,23 @@ class Limit(Condition):
     not_for: str = Field(default="", description="Said about a judge that does not meet it, or is not shown to.")
 
 
-class Policy(Strict):
-    """The limits for one use of judges."""
+def look_share(look: int) -> float:
+    """Returns the share of the error rates that a look may use: .6, .24, .096 and so on, which come to 1 together.
+
+    Each look gives chance one more try. The first has most of the error, since most judges are looked at once.
+    """
+    return 0.6 * 0.4 ** (look - 1)
+
+
+class NamedPolicy(Strict):
+    """Whatever a protocol calls a policy."""
 
     policy: str = Field(description="Its name.")
+
+
+class Policy(NamedPolicy):
+    """The limits for one use of judges."""
+
     about: str = Field(description="The use that it is for.")
     accepts: float = Field(
         default=0.05, gt=0, lt=0.5, description="At most this share of judges at a limit are accepted."
@@ -104,19 +138,13 @@ class Policy(Strict):
     refuses: float = Field(
         default=0.05, gt=0, lt=0.5, description="At most this share of judges that meet every limit are refused."
     )
-    look: int = Field(default=1, ge=1, description="1, or more for a follow-up, which errs half as often each time.")
+    look: int = Field(default=1, ge=1, description="1, or more for a follow-up. All looks share the error rates.")
     compare: tuple[Limit, ...] = Field(default=(), description="The limits of a judge that compares two answers.")
     grade: tuple[Limit, ...] = Field(default=(), description="The limits of a judge that grades one answer.")
 
-    @property
-    def looks_together(self) -> int:
-        """How many times as often all looks up to this one err as this one alone: 1, then 2 + 1, then 4 + 2 + 1."""
-        return (1 << self.look) - 1
-
     def at_look(self, look: int) -> "Policy":
-        """A second look gives chance a second try: each follow-up errs half as often as the look before it."""
-        times = 2 ** (look - self.look)
-        return self.model_copy(update={"accepts": self.accepts / times, "refuses": self.refuses / times, "look": look})
+        """Returns the same policy for a follow-up, or for a first look."""
+        return self.model_copy(update={"look": look})
 
     @model_validator(mode="after")
     def _once(self) -> "Policy":
@@ -155,7 +183,7 @@ class Policy(Strict):
             any(need.measure != limit.measure and not any(other.implies(need) for other in held) for need in cure.needs)
             for cure in limit.cures
         )
-        return self.accepts / (1 + ways)
+        return self.accepts * look_share(self.look) / (1 + ways)
 
     def refusing_level(self, limits: tuple[Limit, ...]) -> float:
         """Returns the error at which a limit, or a need, may fail: one failure refuses, so all of them share it."""
@@ -164,7 +192,7 @@ class Policy(Strict):
             for limit in limits
             if limit.essential and limit.refuses
         )
-        return self.refuses / max(1, tests)
+        return self.refuses * look_share(self.look) / max(1, tests)
 
 
 def _coarser(limit: Limit, least: int) -> str:
@@ -221,7 +249,7 @@ def shipped_policy(package: str, name: str) -> YamlDocument:
     return parse_yaml(text, name=f"{name}.yaml")
 
 
-PolicyT = TypeVar("PolicyT", bound=Strict)
+PolicyT = TypeVar("PolicyT", bound=NamedPolicy)
 
 
 class Shelf(ABC, Generic[PolicyT]):
@@ -276,6 +304,11 @@ class Shelf(ABC, Generic[PolicyT]):
         document = self._found(chosen, folder, outside=outside) if isinstance(chosen, str) else self._written(chosen)
         policy = self.read(document)
         self.refuse_unknown(document)
+        if name := self.forgery(policy):
+            raise UsageError(
+                f"the policy is named {policy.policy!r:.60}, and is not the shipped policy {name}",
+                fix="give your policy a name of its own",
+            )
         return policy
 
     def read(self, document: YamlDocument) -> PolicyT:
@@ -292,6 +325,41 @@ class Shelf(ABC, Generic[PolicyT]):
                 where=document.where(tuple(problem["loc"])),
                 fix="umpirical schema policy  lists the keys",
             ) from None
+
+    # A policy in a record: whether it is the shipped one whose name it has.
+
+    def asked(self, policy: PolicyT) -> PolicyT:
+        """Returns what a policy asks, without what a run adds to it."""
+        return policy
+
+    def digest(self, policy: PolicyT) -> str:
+        """Returns the digest of everything that a policy asks."""
+        return digest("policy", self.asked(policy).model_dump(mode="json"))
+
+    def ships(self, policy: PolicyT) -> bool:
+        """Whether this version ships the policy, under that name."""
+        return policy.policy in self.names and self.digest(policy) == self.digest(self.preset(policy.policy))
+
+    def words(self, policy: PolicyT) -> str:
+        """Returns the policy's name and digest, and says so if it is not a shipped one."""
+        return policy_words(policy.policy, self.digest(policy), shipped=self.ships(policy))
+
+    def forgery(self, policy: PolicyT) -> str:
+        """Returns the shipped policy whose name a policy has without asking the same; empty if it has none."""
+        if self.ships(policy):
+            return ""
+        alike = (name for name in (*self.names, *self.aliases) if _looks_like(policy.policy, name))
+        found = next(alike, "")
+        return self.aliases.get(found, found)
+
+    def refuse_forged(self, policy: PolicyT) -> None:
+        """Raises StoreError for a policy that a record has under the name of a shipped one."""
+        if name := self.forgery(policy):
+            raise StoreError(
+                f"the record's policy {policy.policy!r:.60} is not the policy {name} that this version ships: its "
+                f"digest is {self.digest(policy)[:16]}, not {self.digest(self.preset(name))[:16]}",
+                fix=f"add --policy {name} to `report` or `gate` to decide again, or use the version that wrote it",
+            )
 
     def _found(self, name: str, folder: Path, *, outside: bool) -> YamlDocument:
         if self.of:
@@ -318,6 +386,33 @@ class Shelf(ABC, Generic[PolicyT]):
             raise UsageError(f"the policy is no plain data: {error}", fix="see docs/policies.md for its keys") from None
 
 
+def policy_words(name: str, digest: str, *, shipped: bool) -> str:
+    """Names a policy so that nobody takes it for another.
+
+    >>> policy_words("ours", "0123456789abcdef0123456789abcdef", shipped=False)
+    'ours (not a shipped policy), digest 0123456789abcdef'
+    """
+    return f"{name}{'' if shipped else ' (not a shipped policy)'}, digest {digest[:16]}"
+
+
+_ALIKE = str.maketrans("1l0", "iio")
+
+
+def _spelled(name: str) -> str:
+    """Returns a name as a reader takes it, who sees neither case nor width, accents nor punctuation."""
+    seen = unicodedata.normalize("NFKD", name).casefold()
+    return "".join(char for char in seen if char.isalnum()).translate(_ALIKE)
+
+
+def _looks_like(name: str, other: str) -> bool:
+    """Whether a reader may take a name for another: a letter of another alphabet may look like any."""
+    seen, meant = _spelled(name), _spelled(other)
+    strange = [not char.isascii() for char in seen]
+    if len(seen) != len(meant) or all(strange):
+        return False
+    return all(odd or one == two for odd, one, two in zip(strange, seen, meant, strict=True))
+
+
 def _known(model: type[BaseModel], place: Sequence[int | str]) -> list[str]:
     """Returns the keys that are known at a place of a policy file."""
     for part in place[:-1]:
@@ -339,6 +434,10 @@ class LimitShelf(Shelf[Policy]):
     """Policies that list limits for judges that compare and for judges that grade."""
 
     file = PolicyFile
+
+    def asked(self, policy: Policy) -> Policy:
+        """A follow-up asks the same of a judge."""
+        return policy.at_look(1)
 
     def resolved(self, document: YamlDocument) -> Policy:
         """Puts the ways of use in the place of their names."""

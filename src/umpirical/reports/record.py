@@ -4,24 +4,25 @@ Every other rendering is a pure function of the record.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
     ValidationError,
+    WrapSerializer,
     model_serializer,
     model_validator,
 )
 
 from umpirical.domain.bills import BillingFault
-from umpirical.domain.measures import Censoring, Estimate, Interval, Measure, Result, Unit
+from umpirical.domain.measures import Estimate, Measure, Undefined, Unit
 from umpirical.domain.scales import JudgeKind
 from umpirical.measures.catalogue import MeasureSpec, Scale
 
@@ -54,48 +55,29 @@ def schema_text(model: type[BaseModel]) -> str:
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=1) + "\n"
 
 
-class IntervalRecord(Strict):
-    """Limits; `low` or `high` is null where the interval is open on that side."""
-
-    low: float | None
-    high: float | None
-    level: float
-    method: str
+_RARE = {"joint", "heavy_hits", "heavy_misses"}
+"""Fields of an estimate that are left out where they are empty."""
 
 
-class EstimateRecord(Strict):
-    """A measured value, with its numerator and denominator."""
-
-    kind: Literal["estimate"] = "estimate"
-    value: float
-    numerator: float
-    denominator: int
-    unit: Unit
-    interval: IntervalRecord | None
-    clusters: int = Field(description="Number of tasks behind it.")
-    design_effect: float | None = None
-    planning_interval: IntervalRecord | None = Field(
-        default=None, description="At 0 or 1: the interval under an assumed intra-task correlation."
-    )
-    planning_effect: float | None = Field(
-        default=None, description="The design effect of a rate under an assumed intra-task correlation."
-    )
-    censoring: Censoring = "none"
-    left_out: dict[str, int] = Field(default={}, description="Units not in the denominator, by reason.")
-    bounds: tuple[float, float] | None = Field(
-        default=None, description="The value with every left-out unit counted the one way and the other."
-    )
+# The return type is not named: pydantic would take it for the schema of the whole.
+def _kind_first(result: object, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    known: dict[str, Any] = handler(result)
+    kept = {name: each for name, each in known.items() if each or name not in _RARE}
+    return {"kind": kept.pop("kind"), **kept}
 
 
-class UndefinedRecord(Strict):
-    """No value, and why."""
+def _with_levels(given: Any) -> Any:  # noqa: ANN401  # whatever was given
+    """Refuses an interval in a file that does not say its level. Only what measures takes the usual one."""
+    ends = [given.get(name) for name in ("interval", "planning_interval")] if isinstance(given, dict) else []
+    if any(isinstance(each, dict) and "level" not in each for each in ends):
+        raise ValueError("an interval has no level")
+    return given
 
-    kind: Literal["undefined"] = "undefined"
-    reason: str
-    left_out: dict[str, int] = Field(default={})
 
-
+EstimateRecord = Annotated[Estimate, BeforeValidator(_with_levels), WrapSerializer(_kind_first)]
+UndefinedRecord = Annotated[Undefined, WrapSerializer(_kind_first)]
 ResultRecord = Annotated[EstimateRecord | UndefinedRecord, Field(discriminator="kind")]
+"""A result as a part of a record."""
 
 
 class MeasureRecord(Strict):
@@ -270,8 +252,20 @@ LimitState = Literal["met", "made up for", "broken", "open"]
 """What a limit comes to: it passes; a way of use makes up for it; it fails and nothing does; or none of these."""
 
 
-class ConditionRecord(Strict):
+class PartRecord(Strict):
+    """A part of the test cases in which the judge is shown to fail."""
+
+    part: str = Field(description="Its kind and its name: `format=json`; empty if most parts fail.")
+    failed: float
+    pairs: int
+    families: int = Field(description="Task families behind it.")
+    bound: float = Field(description="The lower bound of the failure rate, for all parts together.")
+
+
+class ConditionRecord(Sparse):
     """A condition held against one measure."""
+
+    seldom: ClassVar = ("failing",)
 
     measure: str
     title: str = Field(default="", description="The measure's, for sentences.")
@@ -290,6 +284,7 @@ class ConditionRecord(Strict):
     unit: Unit | None = None
     unanswered: int = Field(default=0, description="Units without an answer that prevent a PASS.")
     why: str = Field(default="", description="How the verdict came about, in words.")
+    failing: list[PartRecord] = Field(default=[], description="Of a check on each part: those that fail it.")
 
 
 class CureRecord(Strict):
@@ -360,7 +355,19 @@ class Record(Strict):
         non_claims: list[str]
 
 
-def record_json(record: Record) -> str:
+FAILED_SHARE = 0.10
+"""A run with more failed calls than this is not done: it is not decided on, and can be resumed."""
+
+
+def why_unfinished(*, complete: bool, audit: Sequence[AuditRow]) -> str:
+    """Says what a run lacks before anything is decided on it; empty if it lacks nothing."""
+    planned, unasked, failed = (sum(getattr(row, name) for row in audit) for name in ("planned", "unasked", "failed"))
+    if not complete:
+        return f"{unasked:,} of {planned:,} calls were not made" if unasked else "calls are missing"
+    return f"{failed:,} of {planned:,} calls failed" if failed > FAILED_SHARE * planned else ""
+
+
+def record_json(record: Strict) -> str:
     """Renders a record as in its JSON file: the same record gives the same bytes."""
     return record.model_dump_json(indent=1) + "\n"
 
@@ -371,13 +378,9 @@ def first_problem(error: ValidationError) -> str:
     return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg'].removeprefix('Value error, ')}"
 
 
-def result_record(result: Result) -> EstimateRecord | UndefinedRecord:
-    """Returns a measured result as a part of a record."""
-    if not isinstance(result, Estimate):
-        return UndefinedRecord(**asdict(result))
-    values = {name: getattr(result, name) for name in EstimateRecord.model_fields if name != "kind"}
-    values |= {"interval": _interval(result.interval), "planning_interval": _interval(result.planning_interval)}
-    return EstimateRecord(**values)
+def part_record(spec: MeasureSpec, measure: Measure) -> GroupedMeasure:
+    """Returns a measure of one part of the test cases."""
+    return GroupedMeasure(**dict(measure_record(spec, measure)), group=measure.group)
 
 
 def measure_record(spec: MeasureSpec, measure: Measure, planted: Planted = MappingProxyType({})) -> MeasureRecord:
@@ -391,10 +394,6 @@ def measure_record(spec: MeasureSpec, measure: Measure, planted: Planted = Mappi
         arm=measure.arm,
         stratum=measure.stratum,
         scale=spec.scale,
-        result=result_record(measure.result),
+        result=measure.result,
         planted=planted.get((measure.arm, measure.name, measure.stratum)),
     )
-
-
-def _interval(interval: Interval | None) -> IntervalRecord | None:
-    return None if interval is None else IntervalRecord(**asdict(interval))

@@ -6,21 +6,16 @@ margin has to be left behind too, much more rarely. A row that is not shown to b
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import hypot, isclose
 from typing import Literal, Protocol
 
 from pydantic import Field
 
+from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.measures.catalogue import Scale
 from umpirical.reports import numbers
-from umpirical.reports.record import (
-    EstimateRecord,
-    IntervalRecord,
-    MeasureRecord,
-    ResultRecord,
-    Strict,
-    UndefinedRecord,
-)
+from umpirical.reports.record import MeasureRecord, ResultRecord, Strict
 from umpirical.reports.significance import LEVEL, beyond_p, holm
 
 MARGIN = 0.05
@@ -65,7 +60,7 @@ class RegressionRow(Strict):
     @property
     def words(self) -> str:
         """What the row says, in one line."""
-        if not isinstance(self.worsening, EstimateRecord):
+        if not isinstance(self.worsening, Estimate):
             return f"not comparable: {self.worsening.reason}"
         values = " → ".join(_value(result, self.scale) for result in (self.before, self.now))
         ends = self.worsening.interval
@@ -96,7 +91,7 @@ def regressions(
         difference = paired.get(key) or _joined(first, second)
         worsening = _turned(difference) if limit.worse == "lower" else difference
         found.append((limit.title, limit.worse, key, first, second, worsening))
-    alone = [beyond_p(row[-1], margin) if isinstance(row[-1], EstimateRecord) else None for row in found]
+    alone = [beyond_p(row[-1], margin) if isinstance(row[-1], Estimate) else None for row in found]
     return [
         RegressionRow(
             measure=key[0],
@@ -120,24 +115,22 @@ def _is_shown(adjusted: float | None) -> bool:
 
 
 def _result(measure: MeasureRecord | None) -> ResultRecord:
-    return measure.result if measure else UndefinedRecord(reason="not measured")
+    return measure.result if measure else Undefined(reason="not measured")
 
 
 def _value(result: ResultRecord, scale: Scale) -> str:
-    return numbers.scaled(result.value, scale) if isinstance(result, EstimateRecord) else "undefined"
+    return numbers.scaled(result.value, scale) if isinstance(result, Estimate) else "undefined"
 
 
 def _turned(difference: ResultRecord) -> ResultRecord:
     """Returns a difference with the opposite sign."""
-    if not isinstance(difference, EstimateRecord):
+    if not isinstance(difference, Estimate):
         return difference
     ends = difference.interval
-    turned = ends and ends.model_copy(
-        update={"low": None if ends.high is None else -ends.high, "high": None if ends.low is None else -ends.low}
+    turned = ends and replace(
+        ends, low=None if ends.high is None else -ends.high, high=None if ends.low is None else -ends.low
     )
-    return difference.model_copy(
-        update={"value": -difference.value, "numerator": -difference.numerator, "interval": turned}
-    )
+    return replace(difference, value=-difference.value, numerator=-difference.numerator, interval=turned)
 
 
 def _joined(before: MeasureRecord | None, now: MeasureRecord | None) -> ResultRecord:
@@ -148,27 +141,27 @@ def _joined(before: MeasureRecord | None, now: MeasureRecord | None) -> ResultRe
     """
     first, second = _result(before), _result(now)
     for result in (first, second):
-        if not isinstance(result, EstimateRecord):
-            return UndefinedRecord(reason=result.reason)
-    assert isinstance(first, EstimateRecord)  # noqa: S101  # tested above
-    assert isinstance(second, EstimateRecord)  # noqa: S101  # likewise
+        if not isinstance(result, Estimate):
+            return Undefined(reason=result.reason)
+    assert isinstance(first, Estimate)  # noqa: S101  # tested above
+    assert isinstance(second, Estimate)  # noqa: S101  # likewise
     one, other = _ends(first), _ends(second)
     if one is None or other is None or not isclose(one.level, other.level):
-        return UndefinedRecord(reason="a value has no interval on both sides, or another level")
+        return Undefined(reason="a value has no interval on both sides, or another level")
     value, count = second.value - first.value, second.denominator
     low = value - hypot(second.value - _known(other.low), _known(one.high) - first.value)
     high = value + hypot(_known(other.high) - second.value, first.value - _known(one.low))
-    return EstimateRecord(
+    return Estimate(
         value=value,
         numerator=value * count,
         denominator=count,
         unit=second.unit,
-        interval=IntervalRecord(low=low, high=high, level=other.level, method=JOINED),
+        interval=Interval(low=low, high=high, level=other.level, method=JOINED),
         clusters=min(first.clusters, second.clusters),
     )
 
 
-def _ends(estimate: EstimateRecord) -> IntervalRecord | None:
+def _ends(estimate: Estimate) -> Interval | None:
     """Returns the limits of a value; at 0 and 1 those that assume a correlation within tasks, which does not show."""
     ends = estimate.planning_interval or estimate.interval
     open_end = ends is None or ends.low is None or ends.high is None

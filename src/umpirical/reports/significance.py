@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import isfinite, sqrt
 from statistics import NormalDist
 
-from umpirical.reports.record import EstimateRecord
+from umpirical.domain.measures import Estimate
 
 LEVEL = 0.05
 """Chance of any false alarm by Holm, and share of false alarms among what survives by Benjamini and Hochberg."""
@@ -16,7 +16,7 @@ LEVEL = 0.05
 _NORMAL = NormalDist()
 
 
-def p_value(estimate: EstimateRecord, *, least: float | None, most: float | None, is_rate: bool) -> float | None:
+def p_value(estimate: Estimate, *, least: float | None, most: float | None, is_rate: bool) -> float | None:
     """Returns the one-sided p-value of being inside the limit; 1 if the estimate is inside, None without an interval.
 
     A Wilson bound B of a rate p satisfies (p - B)² / (B (1 - B)) = z² · design effect / n, and the bound of anything
@@ -44,6 +44,17 @@ def p_value(estimate: EstimateRecord, *, least: float | None, most: float | None
     return _NORMAL.cdf(-z * sqrt(away / now))
 
 
+def pass_p(estimate: Estimate, *, least: float | None, most: float | None, is_rate: bool) -> float | None:
+    """Returns the one-sided p-value of being outside the limit; 1 if the estimate is outside, None without an interval.
+
+    The limit's two sides are two tests, of which the less certain counts.
+    """
+    sides = [p_value(estimate, least=most, most=None, is_rate=is_rate)] if most is not None else []
+    sides += [p_value(estimate, least=None, most=least, is_rate=is_rate)] if least is not None else []
+    known = [side for side in sides if side is not None]
+    return max(known) if known and len(known) == len(sides) else None
+
+
 def survivors(p_values: Sequence[float | None]) -> list[bool]:
     """Returns which hypotheses are still rejected at `LEVEL` when all tested ones are considered together.
 
@@ -55,7 +66,7 @@ def survivors(p_values: Sequence[float | None]) -> list[bool]:
     return [p is not None and p <= LEVEL for p in false_discoveries(p_values)]
 
 
-def difference_p(estimate: EstimateRecord) -> float | None:
+def difference_p(estimate: Estimate) -> float | None:
     """Returns the two-sided p-value of a difference of 0; None without a limit on the side of 0.
 
     The distance from the value to that limit is a quantile of Student's t, and 0 is so many times as far.
@@ -74,7 +85,7 @@ def difference_p(estimate: EstimateRecord) -> float | None:
     return 2 * float(stdtr(estimate.clusters - 1, -away))
 
 
-def beyond_p(estimate: EstimateRecord, margin: float) -> float | None:
+def beyond_p(estimate: Estimate, margin: float) -> float | None:
     """Returns the one-sided p-value of a difference of at most `margin`; None without a lower limit.
 
     As for `difference_p`, with the margin in the place of 0: what is no more than the margin is never surprising.

@@ -8,18 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
 from umpirical.reports.limits import effective_units
-from umpirical.reports.record import (
-    EstimateRecord,
-    IntervalRecord,
-    LimitRecord,
-    MeasureRecord,
-    Record,
-    SmallestDifference,
-    UndefinedRecord,
-)
+from umpirical.reports.record import LimitRecord, MeasureRecord, Record, SmallestDifference
 from umpirical.stats.intervals import student
 from umpirical.stats.precision import errors_to_see, smallest_exact_difference, smallest_rate_difference
 
@@ -84,7 +77,7 @@ def smallest_difference(measure: MeasureRecord, standard: Standard) -> SmallestD
         "value": standard.value,
     }
     estimate = measure.result
-    if isinstance(estimate, UndefinedRecord):
+    if isinstance(estimate, Undefined):
         return SmallestDifference(**known, why_not=estimate.reason)
     if estimate.clusters < 2:
         return SmallestDifference(**known, why_not="it rests on one cluster, so nothing says how much clusters differ")
@@ -96,7 +89,7 @@ def smallest_difference(measure: MeasureRecord, standard: Standard) -> SmallestD
     return SmallestDifference(**known, **_of_other(estimate, estimate.interval, standard.rule))
 
 
-def _of_rate(estimate: EstimateRecord, standard: Standard) -> dict[str, object]:
+def _of_rate(estimate: Estimate, standard: Standard) -> dict[str, object]:
     if standard.rule == "bound":
         method, effect = EXACT, estimate.denominator / effective_units(estimate, estimate.denominator, alpha=ERROR)
         sides = [
@@ -123,7 +116,7 @@ def _of_rate(estimate: EstimateRecord, standard: Standard) -> dict[str, object]:
     return {"below": sides[0], "above": sides[1], "design_effect": effect, "method": method, "why_not": why_not}
 
 
-def _of_other(estimate: EstimateRecord, ends: IntervalRecord, rule: Rule) -> dict[str, object]:
+def _of_other(estimate: Estimate, ends: Interval, rule: Rule) -> dict[str, object]:
     """The longer side of the interval counts for both: at the end of a scale the other one may have no length."""
     lengths = [abs(end - estimate.value) for end in (ends.low, ends.high) if end is not None]
     if len(lengths) < 2 or not max(lengths):
@@ -160,7 +153,7 @@ def _limit_words(rows: Sequence[SmallestDifference]) -> Iterator[str]:
     names = dict.fromkeys(_name(row) for row in rows)
     never = [name for name in names if name not in {_name(row) for _, row in passing}]
     if never:
-        total = f"{numbers.count(len(never))} of {numbers.count(len(names))} limits"
+        total = f"{numbers.count(len(never))} {numbers.units('limit', len(never))}"
         yield f"{total} cannot be shown to be met by a run of this size: {', '.join(never)}."
 
 

@@ -188,7 +188,7 @@ def _rate(counts: Sequence[_Counted], *, unit: Unit, empty: str, left_out: dict[
         numerator=float(sum(numerators)),
         denominator=sum(denominators),
         unit=unit,
-        interval=Interval(found.low, found.high, "cluster-Wilson over originals"),
+        interval=Interval(found.low, found.high, method="cluster-Wilson over originals"),
         clusters=found.clusters,
         design_effect=found.design_effect,
         left_out=missing,
@@ -223,7 +223,7 @@ def _alpha(
         numerator=float(sum(len(set(given)) == 1 for _, given in rated)),
         denominator=len(rated),
         unit="item",
-        interval=Interval(found.low, found.high, "jackknife over originals, Student's t on Fisher's scale"),
+        interval=Interval(found.low, found.high, method="jackknife over originals, Student's t on Fisher's scale"),
         clusters=found.clusters,
         left_out=missing,
     )

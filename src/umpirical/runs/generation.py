@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from umpirical.domain.responses import Response
@@ -22,6 +22,8 @@ Scope = Literal["level", "all"]
 class Unlike:
     """What a text written from scratch must not repeat."""
 
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The user's own, by label."""
     originals: Scope = "level"
     generated: Scope = "level"
 
@@ -57,34 +59,21 @@ def commissions_left(commissions: Sequence[Commission], store: GenerationStore) 
     return left
 
 
-async def generate(  # noqa: PLR0913  # each by its name
+async def generate(
     commissions: Sequence[Commission],
     store: GenerationStore,
     writers: Writers,
     *,
-    originals: Mapping[str, Sequence[str]],
     watcher: GenerationWatcher,
-    unlike: Unlike = Unlike(),  # noqa: B008  # it is frozen
+    unlike: Unlike,
     concurrency: int = 16,
-    give_up_after: int = 50,
 ) -> None:
-    """Fills every open commission, as far as its attempts allow. If killed, it loses only the calls in flight.
-
-    `originals` are the user's own texts by label, which a text written for that label must not repeat; `unlike` may
-    say that it must repeat no text of any label.
-    `give_up_after` failures in a row stop it: a server that is down is not asked ten thousand times.
-    """
+    """Fills every open commission, as far as its attempts allow. If killed, it loses only the calls in flight."""
     left = commissions_left(commissions, store)
     watcher.resumed(len(commissions) - len(left))
-    texts = _Texts(originals, unlike, _accepted(commissions, store))
-    await settle(
-        [_OpenText(commission, tried, texts) for commission, tried in left],
-        store,
-        writers.by_role,
-        watcher=watcher,
-        concurrency=concurrency,
-        give_up_after=give_up_after,
-    )
+    texts = _Texts(unlike, _accepted(commissions, store))
+    filling = [_OpenText(commission, tried, texts) for commission, tried in left]
+    await settle(filling, store, writers.by_role, watcher=watcher, concurrency=concurrency)
 
 
 def _accepted(commissions: Sequence[Commission], store: GenerationStore) -> Iterator[tuple[Commission, str]]:
@@ -97,11 +86,8 @@ def _accepted(commissions: Sequence[Commission], store: GenerationStore) -> Iter
 class _Texts:
     """What a text written from scratch must not repeat: originals and earlier texts, of the same label or of all."""
 
-    def __init__(
-        self, originals: Mapping[str, Sequence[str]], unlike: Unlike, accepted: Iterable[tuple[Commission, str]]
-    ) -> None:
+    def __init__(self, unlike: Unlike, accepted: Iterable[tuple[Commission, str]]) -> None:
         self._texts: dict[tuple[str, str], list[str]] = defaultdict(list)
-        self._originals = originals
         self._unlike = unlike
         for commission, text in accepted:
             self.add(commission, text)
@@ -110,9 +96,9 @@ class _Texts:
         if commission.perturbation.expectation != "given-label":
             return ()
         test, target = commission.perturbation.name, commission.target
-        originals = [*self._originals.get(target, ())]
+        originals = [*self._unlike.texts.get(target, ())]
         if self._unlike.originals == "all":
-            originals = [text for texts in self._originals.values() for text in texts]
+            originals = [text for texts in self._unlike.texts.values() for text in texts]
         written = self._texts[test, target]
         if self._unlike.generated == "all":
             written = [text for (name, _), texts in self._texts.items() if name == test for text in texts]

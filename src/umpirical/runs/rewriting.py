@@ -2,9 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
 
+from umpirical.domain.bills import WritingEstimate
 from umpirical.domain.responses import Response
 from umpirical.domain.stimuli import Attempt
 from umpirical.models.money import Pricer
@@ -16,25 +15,6 @@ from umpirical.stimuli.asks import Ask
 from umpirical.stimuli.transcripts.rewriting.commissions import Rewriting
 from umpirical.stimuli.transcripts.rewriting.settlement import attempt, demands, is_final
 from umpirical.store.generation import GenerationStore
-
-
-@dataclass(frozen=True, slots=True)
-class RewritingEstimate:
-    """What rewriting will take."""
-
-    commissions: int
-    settled: int
-    """Commissions that are already rewritten or given up."""
-    fewest_calls: int
-    """Calls if every first attempt has one step and is verified at once."""
-    most_calls: int
-    """Calls if every commission is given up at the last moment."""
-    expected: Decimal | None
-    """US dollars for the fewest calls at their worst; None if a price is not known."""
-    at_most: Decimal | None
-    """US dollars for the most calls at their worst."""
-    tables: tuple[str, ...]
-    """The tables that the prices come from."""
 
 
 def rewritings_left(commissions: Sequence[Rewriting], store: GenerationStore) -> list[tuple[Rewriting, int]]:
@@ -60,7 +40,7 @@ def estimated(
     store: GenerationStore,
     pricers: Mapping[str, Pricer],
     specs: Mapping[str, ModelSpec],
-) -> RewritingEstimate:
+) -> WritingEstimate:
     """Counts what is left to rewrite, and prices it by role. Reads the record; makes no calls."""
     left = rewritings_left(commissions, store)
     fewest = most = 0
@@ -75,7 +55,7 @@ def estimated(
             worst = expected.of(demand.request, pricers[demand.role])
             expected.add(worst, specs[demand.role], times=demand.fewest)
             at_most.add(worst, specs[demand.role], times=demand.most)
-    return RewritingEstimate(
+    return WritingEstimate(
         commissions=len(commissions),
         settled=len(commissions) - len(left),
         fewest_calls=fewest,

@@ -188,6 +188,21 @@ def concordance(ratings: Ratings, *, level: float = 0.95) -> Coefficient:
     return _from_moments(ratings, _concordance, level)
 
 
+def concordance_difference(one: Ratings, other: Ratings, *, level: float = 0.95) -> ClusterRatio | None:
+    """The concordance of `other` less that of `one`, on the same clusters; None if one of them is not defined.
+
+    The error comes from leaving out one cluster of both at a time: what a cluster does to both is no difference. It is
+    at least that of one item in all that is graded otherwise, since two judges that agree on everything show no spread.
+    """
+    (first, without), (second, others) = (delete_one(side.moments, _concordance) for side in (one, other))
+    if not (isfinite(first) and isfinite(second)):
+        return None
+    error = max(jackknife_error(others - without), 1 / min(one.units, other.units))
+    half = student(one.clusters, level) * error
+    value = second - first
+    return ClusterRatio(value, max(-2.0, value - half), min(2.0, value + half), one.clusters)
+
+
 def pearson(ratings: Ratings, *, level: float = 0.95) -> Coefficient:
     """The product-moment correlation. NaN if either side does not vary."""
     return _from_moments(ratings, _pearson, level)
@@ -212,6 +227,57 @@ def spearman(ratings: Ratings, *, level: float = 0.95) -> Coefficient:
     parts = np.bincount(ratings.cluster, weights=weight * influence)
     clusters = ratings.clusters
     return _interval(ratings, value, float(np.sqrt(clusters / (clusters - 1) * (parts**2).sum())), level)
+
+
+def partial_correlation(
+    ratings: Ratings, controls: Floats, *, labels: bool = False, level: float = 0.95
+) -> Coefficient:
+    """The correlation of gold and given once each column of `controls`, and its square, is taken off both.
+
+    A control counts by its mid-ranks. What is left of gold and of given are the residuals of two regressions. `labels`
+    are numbers without order: each has a column of its own, and covariances are summed over them, as in Matthews'
+    correlation. NaN if nothing is left of gold or of given, or if there are no more items than parameters.
+
+    The error is the jackknife over clusters of the residuals' products. That the fit would move without a cluster is of
+    second order, since residuals are orthogonal to what was fitted; the parameters are taken off the degrees of
+    freedom instead.
+
+    Reference: R. A. Fisher, The distribution of the partial correlation coefficient, Metron 3 (1924).
+    """
+    weight = ratings.weight
+    ranks = [2 * _Ranked.of(column, weight / ratings.units).place - 1 for column in controls.T]
+    fitted = np.column_stack([np.ones_like(weight), *ranks, *(rank**2 for rank in ranks)])
+    left = ratings.units - (fitted.shape[1] - 1)
+    sample = Sample(ratings.clusters, max(left, 1.0), ratings.diversity)
+    known = np.unique(np.concatenate([ratings.gold, ratings.given])) if labels else None
+    gold, given = (_residuals(_columns_of(side, known), fitted, weight) for side in (ratings.gold, ratings.given))
+    products = [(gold * gold).sum(axis=1), (gold * given).sum(axis=1), (given * given).sum(axis=1)]
+    parts = np.column_stack([np.bincount(ratings.cluster, weights=weight * each) for each in products])
+    value, replicates = delete_one(parts / ratings.units, _of_products)
+    if left <= 3 or not isfinite(value):
+        return coefficient_interval(float("nan"), inf, sample, level=level)
+    error = jackknife_error(replicates) * ratings.units / left
+    return coefficient_interval(value, error, sample, level=level)
+
+
+def _columns_of(side: Floats, labels: Floats | None) -> Floats:
+    if labels is None:
+        return (side / (np.abs(side).max() or 1.0))[:, None]
+    result: Floats = (side[:, None] == labels).astype(float)
+    return result
+
+
+def _residuals(columns: Floats, fitted: Floats, weight: Floats) -> Floats:
+    root = np.sqrt(weight)[:, None]
+    found = np.linalg.lstsq(fitted * root, columns * root, rcond=None)[0]
+    result: Floats = columns - fitted @ found
+    return result
+
+
+def _of_products(sums: Floats) -> Floats:
+    gold, both, given = np.moveaxis(sums, -1, 0)
+    varied = (gold > TINY) & (given > TINY)
+    return _over(both, np.where(varied, np.sqrt(np.maximum(gold, 0) * np.maximum(given, 0)), 0.0))
 
 
 @dataclass(frozen=True, slots=True)

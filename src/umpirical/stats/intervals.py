@@ -101,6 +101,8 @@ def cluster_wilson(numerators: ArrayLike, denominators: ArrayLike, *, level: flo
     The variance of the ratio of sums is linearised over clusters; the design effect is that variance divided by
     p(1-p)/n, at least 0.25, and 1 if the rate is 0 or 1. If fewer than five effective events were seen, the limit on
     that side is the more cautious of Wilson's and Clopper-Pearson's: plain Wilson covers only .87 there.
+    The upper limit is never below that of a part of the events (`event_parts`), nor the lower one above that of a part
+    of the misses: one more event never lowers a limit.
     Units may score between 0 and 1 (a pair of which one order is right scores one half). Clusters without units are
     ignored; at least two with units are needed.
     """
@@ -111,7 +113,85 @@ def cluster_wilson(numerators: ArrayLike, denominators: ArrayLike, *, level: flo
     if 0 < p < 1:
         effect = max(MIN_DESIGN_EFFECT, _variance((y - p * n) / units) / (p * (1 - p) / units))
     low, high = _cautious(p, units / (effect or 1.0), clusters, level)
-    return ClusterRate(p, low, high, clusters, effect)
+    highest, lowest = (_highest(np.array(event_parts(side, n)), units, clusters, level) for side in (y, n - y))
+    return ClusterRate(p, min(low, 1 - lowest), max(high, highest), clusters, effect)
+
+
+def _highest(parts: Floats, units: float, clusters: int, level: float) -> float:
+    """Returns the highest of the upper limits of parts of the events, each as `_cautious` gives it."""
+    p, n_eff = parts[:, 0] / units, units / parts[:, 1]
+    z = student(clusters, level) ** 2 / n_eff
+    highs = (p + z / 2 + np.sqrt(z * p * (1 - p) + z * z / 4)) / (1 + z)
+    hits, misses = p * n_eff, (1 - p) * n_eff
+    few = misses < FEW_EVENTS
+    exact = betaincinv(hits[few] + 1, misses[few], 0.5 + level / 2)
+    return float(max(highs.max(), exact.max(initial=0.0)))
+
+
+class EventPart(NamedTuple):
+    """Some of the events that were seen, with the design effect of these alone."""
+
+    events: float
+    effect: float
+
+
+def event_parts(numerators: ArrayLike, denominators: ArrayLike) -> list[EventPart]:
+    """Returns parts of the events: none of them, those of the cluster that has most, of the two that have most, and on.
+
+    A single event elsewhere makes the events of one cluster look less clustered, and can lower a limit by more than it
+    raises the rate. So a limit is the highest of those of all parts. With clusters of one size these parts have the
+    greatest design effects, and no event lowers a limit; with unequal ones the order is by what adds most to it.
+    A part that is smaller than another, and no more clustered, is left out: its limit is lower.
+    """
+    y, n = (np.asarray(column, dtype=float) for column in (numerators, denominators))
+    units = float(n.sum())
+    events, variances = _growing(y, n)
+    inside = events < units - 1e-9
+    p = events[inside] / units
+    return _heaviest(events[inside], variances[inside] / (p * (1 - p) * units))
+
+
+def _growing(y: Floats, n: Floats) -> tuple[Floats, Floats]:
+    """Returns sums over the clusters that add most to the variance, from one cluster on, and the variance of each."""
+    total = float(n.sum())
+    order = np.argsort(2 * y.sum() / total * n - y, kind="stable")
+    order = order[y[order] > 0]
+    most, sizes = y[order], n[order]
+    sums = np.cumsum(most)
+    mean = sums / total
+    squares = np.cumsum(most**2) - 2 * mean * np.cumsum(most * sizes) + mean**2 * float((n**2).sum())
+    return sums, len(n) / (len(n) - 1) * squares
+
+
+def _heaviest(sums: Floats, effects: Floats) -> list[EventPart]:
+    """Returns no events, then all of them, then each smaller part that has a greater effect than any larger one."""
+    parts = [EventPart(0.0, 1.0)]
+    for part, effect in zip(sums[::-1].tolist(), effects[::-1].tolist(), strict=True):
+        if len(parts) == 1 or effect > parts[-1].effect:
+            parts.append(EventPart(part, max(MIN_DESIGN_EFFECT, effect)))
+    return parts
+
+
+LEVELS = (0.05, 0.03, 0.012, 0.005, 0.002)
+"""One-sided errors for which `heavy_parts` finds the highest limit: a decision's, and those of its next looks."""
+
+
+LEAST_EFFECT = 0.5
+"""The design effect of pairs whose two calls are independent: no decision rests on a lower one."""
+
+
+def heavy_parts(numerators: ArrayLike, denominators: ArrayLike) -> tuple[EventPart, ...]:
+    """Returns the parts of the events whose exact upper limit lies above that of all events; mostly there are none."""
+    y, n = _used(numerators, denominators)
+    units, clusters = float(n.sum()), len(n)
+    whole, *parts = event_parts(y, n)[1:] or [EventPart(0.0, 1.0)]
+
+    def high(part: EventPart, alpha: float) -> float:
+        effective = units / max(part.effect, LEAST_EFFECT) * few_clusters(clusters, alpha)
+        return exact_high(part.events / units * effective, effective, alpha)
+
+    highest = {max([whole, *parts], key=lambda part: high(part, alpha)) for alpha in LEVELS if parts}
+    return tuple(sorted(highest - {whole}))
 
 
 def combined_wilson(numerators: Floats, denominators: Floats, weights: ArrayLike, *, level: float = 0.95) -> Bounds:
@@ -211,18 +291,24 @@ def cluster_mean(totals: ArrayLike, units: ArrayLike, *, level: float = 0.95) ->
     The variance of the mean is assumed to be proportional to it, as for counts; the factor, which reflects the size of
     nonzero units and how alike a cluster's units are, is estimated from the clusters. The interval contains every mean
     m with |mean - m| <= t·sqrt(factor·m / n), so it never extends below 0, and if everything is 0 it still has an upper
-    limit: that of a share of units of size 1.
+    limit: that of a share of units of size 1. The upper limit is never below that of a part of the total.
     """
     y, n = _ratio_sums(totals, units)
     if (y < 0).any():
         raise ValueError("a total is negative")
     count, clusters = float(n.sum()), len(n)
-    mean, factor = float(y.sum()) / count, 1.0
-    if mean > 0:
-        factor = max(MIN_DESIGN_EFFECT, _variance(y - mean * n) / (count * mean))
-    reach = student(clusters, level) ** 2 * factor / count
+    sums, variances = _growing(y, n)
+    limits = [
+        _score_limits(part / count, student(clusters, level) ** 2 * factor / count)
+        for part, factor in _heaviest(sums, variances / sums)
+    ]
+    low = limits[1].low if len(limits) > 1 else 0.0
+    return ClusterRatio(float(y.sum()) / count, low, max(each.high for each in limits), clusters)
+
+
+def _score_limits(mean: float, reach: float) -> Bounds:
     half = sqrt(reach * mean + reach**2 / 4)
-    return ClusterRatio(mean, max(0.0, mean + reach / 2 - half), mean + reach / 2 + half, clusters)
+    return Bounds(max(0.0, mean + reach / 2 - half), mean + reach / 2 + half)
 
 
 def _ratio_sums(numerators: ArrayLike, denominators: ArrayLike) -> tuple[Floats, Floats]:

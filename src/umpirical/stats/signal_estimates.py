@@ -324,7 +324,7 @@ def estimate_signal(
     halves = [
         student(clusters, level) * float(error) for error in _curvature_errors(space, theta, near.curved, largest)
     ]
-    limit = _Limits(space, weights, theta, top, float(chdtri(1, 1 - level)), halves)
+    limit = _Limits(space, weights, theta, top, float(chdtri(1, 1 - level)), halves, {})
     resolution = _parameter(spread, limit, _RESOLUTION)
     # Without any lapse the likelihood falls as the chance of none in n calls does: where that is half of 1 - level, as
     # the exact limit of 0 events has it, and not where chi-squared would put it, which covers .80 at a lapse of .01.
@@ -392,6 +392,8 @@ class _Limits:
     """Twice the fall in log-likelihood at the end of the interval."""
     halves: list[float]
     """Half-widths of intervals made from the curvature."""
+    held: dict[tuple[int, float], tuple[Floats, float]]
+    """The best fits with a parameter held at a value, and their heights: several limits ask for the same."""
 
     def bounded(self, parameter: int) -> bool:
         """Whether the estimate says no more than a bound; so does a resolution whose criterion has no upper limit."""
@@ -413,7 +415,10 @@ class _Limits:
 
     def profiled(self, parameter: int, value: float) -> tuple[Floats, float]:
         """Returns the best fit with the parameter at `value`, and how far away the end of the interval is."""
-        found, height = search(self.space.hold(parameter, value), self.weights, [self.theta])
+        if (parameter, value) not in self.held:
+            space = self.space.hold(parameter, value)
+            self.held[parameter, value] = search(space, self.weights, [self.theta])
+        found, height = self.held[parameter, value]
         return found, 2 * (self.top - height) - self.drop
 
     def inner(self, parameter: int) -> tuple[Floats, float] | None:

@@ -211,6 +211,9 @@ LONGEST_CLIMB = 200
 PATIENCE = 30
 """Number of Newton steps after which the general search takes over a refit."""
 
+MOST_IDLE = 3
+"""Newton steps in a row that may gain nothing: along a flat ridge they go on for ever."""
+
 
 @dataclass(frozen=True, slots=True)
 class Space:
@@ -350,11 +353,12 @@ class Neighbourhood:
 
 
 def _polish(space: Space, weights: Floats, theta: Floats, curved: Floats) -> Floats | None:
-    """Makes Newton steps with one curvature until they vanish; None if they lead down or do not end."""
-    reached = -np.inf
+    """Makes Newton steps with one curvature until they vanish; None if they lead down, gain nothing or do not end."""
+    reached, idle = -np.inf, 0
     for _ in range(PATIENCE):
         value, gradient = space.objective(theta, weights)
-        if value < reached - 1e-3:
+        idle = 0 if value > reached else idle + 1
+        if value < reached - 1e-3 or idle > MOST_IDLE:
             return None
         reached = max(value, reached)
         moved = _newton_move(space, theta, gradient, curved)

@@ -42,6 +42,7 @@ def stimulus_schema() -> "pa.Schema":
             ("quad", text),
             ("version", text),
             ("columns", text),
+            ("parts", text),
         ]
     )
 
@@ -68,6 +69,7 @@ def stimulus_row(stimulus: Stimulus) -> dict[str, Any]:
         "quad": stimulus.quad,
         "version": stimulus.version,
         "columns": canonical_json(dict(stimulus.columns)),
+        "parts": canonical_json(dict(stimulus.parts)),
     }
 
 
@@ -91,6 +93,7 @@ def stimulus_from_row(row: Mapping[str, Any]) -> Stimulus:
         quad=row.get("quad") or "",
         version=row.get("version") or "",
         columns=_mapping(row.get("columns")),
+        parts=_mapping(row.get("parts")),
     )
 
 

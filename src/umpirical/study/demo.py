@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from umpirical.domain.measures import Estimate
 from umpirical.judges.simulated.profiles import PROFILES
 from umpirical.protocols.protocol import Decision, Documents, Study
-from umpirical.reports.record import EstimateRecord, Record
+from umpirical.reports.record import Record
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import Watch, complete_run
@@ -22,7 +23,7 @@ class Found:
     measure: str
     stratum: str
     planted: float
-    estimate: EstimateRecord
+    estimate: Estimate
 
     @property
     def inside(self) -> bool:
@@ -73,6 +74,6 @@ def _defects(name: str, record: Record) -> tuple[Found, ...]:
     found = []
     for defect in PROFILES[name].defects:
         measure = measures[defect]
-        if measure.planted is not None and isinstance(measure.result, EstimateRecord):
+        if measure.planted is not None and isinstance(measure.result, Estimate):
             found.append(Found(*defect, measure.planted, measure.result))
     return tuple(found)

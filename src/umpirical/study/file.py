@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -47,7 +48,12 @@ def read_study(path: Path, *, outside: bool = False) -> Study[Any]:
     Nobody has agreed to it: nothing may be sent, imported or read outside its folder on its behalf.
     """
     file = path / STUDY_FILE if path.is_dir() else path
-    return parse_study(load_yaml(file), file.parent, outside=outside)
+    study = parse_study(load_yaml(file), file.parent, outside=outside)
+    if file.name == STUDY_FILE:
+        return study
+    run, named = "umpirical run ", f"umpirical run {shlex.quote(file.name)} "
+    judges = [each.name for each in study.spec.judges]
+    return replace(study, commands={judge: study.command(judge).replace(run, named, 1) for judge in judges})
 
 
 def parse_study(document: YamlDocument | str, folder: Path, *, outside: bool = False) -> Study[Any]:

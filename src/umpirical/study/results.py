@@ -1,5 +1,6 @@
 """Measured runs: found by what a person types, listed, read again, and held to a policy. Makes no calls."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,7 +19,9 @@ from umpirical.protocols.protocol import (
     HoldsToLimits,
     Protocol,
     ShowsSideBySide,
+    command_again,
 )
+from umpirical.reports.decision import INCOMPLETE
 from umpirical.reports.gate import (
     BaselineRecord,
     GateDecision,
@@ -26,9 +29,8 @@ from umpirical.reports.gate import (
     Ruling,
     own_measures,
     ruling,
-    ruling_of_limits,
 )
-from umpirical.reports.record import Record, ResultRecord, result_record
+from umpirical.reports.record import Record, ResultRecord, why_unfinished
 from umpirical.reports.regressions import MARGIN, regressions
 from umpirical.reports.significance import LEVEL
 from umpirical.runs.run import Run, open_run
@@ -39,9 +41,6 @@ from umpirical.store.snapshots import snapshot, started
 STUDY_ENDINGS = (".yaml", ".yml")
 
 RUN_WAYS = "a study's folder or file, the folder of a run, or the name of a run or a judge"
-
-FAILED_SHARE = 0.10
-"""A run with more failures than this is not done: it exits as incomplete and can be resumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ def find_run(target: str | Path) -> Path:
     """Finds the one run that a person means. Raises UsageError, with their names, if there are several or none."""
     found = find_runs(target)
     if not found.runs:
-        raise UsageError(f"{target}: no run has been made yet", fix=f"umpirical run {found.study}")
+        raise UsageError(f"{target}: no run has been made yet", fix=run_first(found.study))
     if len(found.runs) > 1:
         names = ", ".join(str(run) for run in found.runs)
         raise UsageError(f"{target} has {len(found.runs)} runs, and one is needed", fix=f"name one of {names}")
@@ -204,6 +203,10 @@ def _decision(store: RunStore, document: str) -> str:
 # Reads runs again, and writes their documents.
 
 
+Command = tuple[str | Path, ...]
+"""The words of a command. A path is shown from where the person is."""
+
+
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
     """A run that its protocol has measured."""
@@ -212,28 +215,25 @@ class FinishedRun:
     protocol: Protocol[Any, Any]
     record: Record
     documents: Documents
-
-    @property
-    def enough(self) -> bool:
-        """Whether everything was asked and not too many calls failed."""
-        return has_enough(self.record)
+    is_own: bool = True
+    """Whether it is decided on by the policy that the run was made for."""
 
     @property
     def decision(self) -> Decision | None:
         return self.protocol.decision(self.record)
 
     @property
-    def open_to_more(self) -> bool:
-        """Whether the decision is open, and `umpirical more` may settle it."""
-        open_still = self.enough and self.decision is not None and self.decision.verdict == "not-enough-data"
-        return open_still and isinstance(self.protocol, FollowsUp)
+    def next_command(self) -> Command:
+        """The command that may change the decision; empty if there is none."""
+        may_settle = self.is_own or not has_enough(self.record)
+        return next_command(self.folder, self.protocol, self.record) if may_settle else ()
 
     @property
     def exit_code(self) -> int:
-        """5 if the run can be resumed, else what the decision says."""
-        if not self.enough:
-            return 5
-        return self.decision.exit_code if self.decision else 0
+        """What the decision says; of a protocol that makes none, 5 if the run can be resumed."""
+        if self.decision:
+            return self.decision.exit_code
+        return 0 if has_enough(self.record) else INCOMPLETE
 
     @property
     def findings(self) -> list[str]:
@@ -272,11 +272,39 @@ class FinishedRun:
 
 def has_enough(record: Record) -> bool:
     """Whether everything was asked and not too many calls failed."""
-    return record.complete and failed_calls(record) <= FAILED_SHARE * record.run.trials
+    return not why_unfinished(complete=record.complete, audit=record.audit)
 
 
 def failed_calls(record: Record) -> int:
     return sum(row.failed for row in record.audit)
+
+
+def next_command(folder: Path, protocol: Protocol[Any, Any], record: Record) -> Command:
+    """Returns the command that may change what is decided on a run; empty if none is known to."""
+    if not has_enough(record):
+        return _resuming(study_of_run(folder), record.run.command)
+    settles = isinstance(protocol, FollowsUp) and protocol.settles(record)
+    return ("umpirical", "more", folder) if settles else ()
+
+
+def _resuming(study: Path, command: str) -> Command:
+    """Returns the command that made a run, to be typed anywhere; empty if it was none, or cannot be given again."""
+    if not (again := command_again(command)):
+        return ()
+    program, name, *words = again
+    named = words.pop(0) if words and not words[0].startswith("-") else ""
+    if name == "run" and (study / (named or STUDY_FILE)).is_file():
+        return (program, name, study / named, *words)
+    if name == "datasheet" and named:
+        return (program, name, named, *words, "--folder", study)
+    return (program, name, study / named) if name == "more" and (study / named / "run.json").is_file() else ()
+
+
+def run_first(folder: Path) -> str:
+    """Says how to get a run in a folder that has none."""
+    if (folder / STUDY_FILE).is_file():
+        return shlex.join(["umpirical", "run", str(folder)])
+    return "umpirical init  starts a study;  umpirical datasheet JUDGE  measures a judge without one"
 
 
 def finished_run(folder: Path, *, out: Path | None = None, policy: str = "") -> FinishedRun:
@@ -291,7 +319,7 @@ def finished_run(folder: Path, *, out: Path | None = None, policy: str = "") -> 
         if not isinstance(protocol, DecidesByPolicy):
             raise DecidesByPolicy.missing(protocol)
         record = protocol.hold(record, policy)
-    return FinishedRun(folder, protocol, record, protocol.write(record, out or folder))
+    return FinishedRun(folder, protocol, record, protocol.write(record, out or folder), is_own=not policy)
 
 
 def measured_runs(folder: Path, *, among: Sequence[Path] | None = None) -> list[Path]:
@@ -299,7 +327,7 @@ def measured_runs(folder: Path, *, among: Sequence[Path] | None = None) -> list[
     planned = run_folders(folder) if among is None else among
     found = [run for run in planned if _started_or_damaged(run)]
     if not found:
-        raise UsageError(f"{folder}: no run has been measured yet", fix=f"umpirical run {folder}")
+        raise UsageError(f"{folder}: no run has been measured yet", fix=run_first(folder))
     return found
 
 
@@ -334,7 +362,7 @@ def write_side_by_side(
     known = [(store, protocol_of_run(store)) for store in measured]
     ready = [(s, p) for s, p in known if (s.folder / f"{p.name}.json").is_file()]
     if not ready:
-        raise UsageError(f"{folder}: no run has been measured yet", fix=f"umpirical run {folder}")
+        raise UsageError(f"{folder}: no run has been measured yet", fix=run_first(folder))
     last, protocol = ready[-1]
     if not isinstance(protocol, ShowsSideBySide):
         return None
@@ -369,39 +397,53 @@ def gate_run(
     baseline: str | Path | None = None,
     margin: float = MARGIN,
 ) -> GateDecision:
+    """Decides as `gate_and_next` does, for whoever goes on alone."""
+    return gate_and_next(target, policy=policy, baseline=baseline, margin=margin)[0]
+
+
+def gate_and_next(
+    target: str | Path,
+    *,
+    policy: str | Mapping[str, Any] = "",
+    baseline: str | Path | None = None,
+    margin: float = MARGIN,
+) -> tuple[GateDecision, Command]:
     """Holds the run or the record that a person names to a policy, or to the one that it was made for.
 
     The responses of a run are read again. A record is taken at its word, and decided on again: its measures count, and
     not the decision in it. With `baseline`, an earlier run or record on the same stimuli, a measure that the policy
     limits and that is shown to be worse by more than `margin` is a regression.
+
+    Also returns the command that may change the decision. A record by itself can be asked nothing, and `umpirical more`
+    settles what a run's own policy leaves open.
     """
     if not 0 <= margin < 1:
         raise UsageError(f"the margin is {margin}", fix="give a share from 0 to 1, such as 0.05")
     subject = _subject(target)
     protocol, record = subject.protocol, subject.record
     if isinstance(protocol, DecidesByPolicy):
+        if not policy:
+            protocol.refuse_forged(record)
         record = protocol.hold(record, policy) if policy else protocol.as_published(record, record)
     elif policy:
         raise DecidesByPolicy.missing(protocol)
-    if not isinstance(protocol, HoldsToLimits):
+    decided = protocol.decision(record)
+    if decided is None or not isinstance(protocol, HoldsToLimits):
         raise HoldsToLimits.missing(protocol)
     limits = protocol.held_limits(record)
-    decided = protocol.decision(record)
     earlier = None if baseline is None else _against(subject, _subject(baseline), limits, margin)
-    ruled = ruling(
-        Ruling(decided.verdict, decided.line, decided.exit_code) if decided else ruling_of_limits(limits),
-        enough=has_enough(record),
-        baseline=earlier,
-    )
-    return GateDecision(
+    ruled = ruling(Ruling(decided.verdict, decided.line, decided.exit_code), earlier)
+    gate = GateDecision(
         judge=record.judge.name,
         run=subject.name,
         protocol=protocol.name,
-        policy=protocol.policy_name(record) if isinstance(protocol, DecidesByPolicy) else "",
+        **(protocol.policy_marks(record) if isinstance(protocol, DecidesByPolicy) else {"policy": ""}),
         limits=limits,
         baseline=earlier,
         **ruled._asdict(),
     )
+    asked = subject.run is not None and (not policy or decided.exit_code == INCOMPLETE)
+    return gate, next_command(subject.run.folder, protocol, record) if asked and subject.run else ()
 
 
 def _subject(target: str | Path) -> _Subject:
@@ -436,7 +478,7 @@ def _refuse_other(now: _Subject, before: _Subject) -> None:
     if before.record.run.stimuli != now.record.run.stimuli:
         raise UsageError("the baseline has other stimuli", fix="measure both with the same size, seed and tasks")
     if not has_enough(before.record):
-        raise UsageError("the baseline is incomplete", fix="complete it with  umpirical run, or name another one")
+        raise UsageError("the baseline is incomplete", fix="resume it first, or name another one")
 
 
 def _paired(now: _Subject, before: _Subject) -> dict[tuple[str, str], ResultRecord]:
@@ -445,7 +487,5 @@ def _paired(now: _Subject, before: _Subject) -> dict[tuple[str, str], ResultReco
         return {}
     arms = {measure.arm for measure in own_measures(now.record)}
     return {
-        (one.name, one.stratum): result_record(one.result)
-        for one in now.protocol.differences(before.run, now.run)
-        if one.arm in arms
+        (one.name, one.stratum): one.result for one in now.protocol.differences(before.run, now.run) if one.arm in arms
     }

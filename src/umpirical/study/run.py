@@ -277,7 +277,7 @@ def follow_run(folder: Path, agree: Agree) -> tuple[Run, tuple[str, ...]]:
     follow_up = protocol.more(run, protocol.report(run))
     ensure_trusted(follow_up.study, agree)
     with one_at_a_time(follow_up.study.folder):
-        options = PlanOptions(about=follow_up.about)
+        options = PlanOptions(about={**follow_up.about, "command": f"umpirical more runs/{run.folder.name}"})
         more = prepare_run(follow_up.study, run.judge, stimuli=follow_up.stimuli, options=options)
     return more, follow_up.words
 

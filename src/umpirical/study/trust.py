@@ -20,15 +20,13 @@ from urllib.parse import urlsplit
 
 from umpirical.datasets.readers import READERS
 from umpirical.domain.errors import NotTrusted, UsageError
-from umpirical.judges.adapters.program import program_files
+from umpirical.judges.code_files import digests_of, program_files, python_files
 from umpirical.judges.endpoint_spec import HttpSpec, PromptfooSpec
 from umpirical.judges.promptfoo import promptfoo
 from umpirical.judges.spec import JudgeSpec
-from umpirical.judges.user_code import code_files
 from umpirical.models.spec import ADAPTERS, ModelSpec, TlsSpec
 from umpirical.protocols.protocol import DataSource, Study
 from umpirical.store.files import state_folder
-from umpirical.store.manifests import file_sha256
 from umpirical.store.runs import run_folders
 from umpirical.text.inert import inert
 
@@ -188,27 +186,23 @@ def _of_code(folder: Path, functions: list[str]) -> Iterator[Power]:
     for function in dict.fromkeys(functions):
         yield Power("code", f"runs the Python function {function}")
     if functions:
-        for file in code_files(folder):
-            yield Power("code", f"may import {file.relative_to(folder)}", _file_digest(file))
+        for name, sha256 in digests_of(python_files(folder)).items():
+            yield Power("code", f"may import {name}", sha256)
 
 
 def _of_program(folder: Path, command: tuple[str, ...]) -> Iterator[Power]:
     doubt = "its code is in the command itself" if {"-c", "-e", "--eval", "-p", "--print"} & set(command) else ""
     yield Power("code", f"runs the program {shlex.join(command)}, with your environment", doubt=doubt)
-    for file in program_files(command, folder):
-        yield Power("code", f"may load {file.relative_to(folder)}", _file_digest(file))
+    for name, sha256 in digests_of(program_files(command, folder)).items():
+        yield Power("code", f"may load {name}", sha256)
 
 
 def _of_promptfoo(folder: Path, judge: PromptfooSpec) -> Iterator[Power]:
     words = f"{shlex.join(judge.command)} eval with assertion {judge.assertion} of {judge.config}"
     yield Power("code", f"runs the program {words}, with your environment")
     yield Power("send", f"sends prompts wherever {judge.config} says, by whatever code it names")
-    for file in promptfoo().files(judge, folder):
-        yield Power("code", f"may load {file.relative_to(folder)}", _file_digest(file))
-
-
-def _file_digest(file: Path) -> str:
-    return file_sha256(file) if file.is_file() else "no file"
+    for name, sha256 in digests_of(promptfoo().files(judge, folder)).items():
+        yield Power("code", f"may load {name}", sha256)
 
 
 def _of_source(source: DataSource, folder: Path) -> Iterator[Power]:

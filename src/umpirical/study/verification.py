@@ -171,6 +171,10 @@ def _reused(run: Run) -> tuple[str, None]:
 def _record(run: Run, path: Path) -> tuple[str, None]:
     protocol = protocol_of_run(run.store)
     published = protocol.parse(path.read_text(encoding="utf-8"))
+    policy = ""
+    if isinstance(protocol, DecidesByPolicy):
+        protocol.refuse_forged(published)
+        policy = f"; policy {protocol.policy_words(published)}"
     measured = protocol.report(run)
     if isinstance(protocol, DecidesByPolicy):
         measured = protocol.as_published(measured, published)
@@ -178,7 +182,7 @@ def _record(run: Run, path: Path) -> tuple[str, None]:
     if differ := [name for name in one if one[name] != other.get(name)]:
         names = ", ".join(differ)
         raise StoreError(f"{path} does not say what its responses say: {names}")
-    return f"follows from the responses, digest {published.run.responses_sha256[:16]}", None
+    return f"follows from the responses, digest {published.run.responses_sha256[:16]}{policy}", None
 
 
 def _content(record: Record) -> dict[str, Any]:

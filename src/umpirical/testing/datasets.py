@@ -57,33 +57,35 @@ TYPED: Rows = (
 UNKNOWN = "no-such-option"
 
 
-def check_reader(  # noqa: PLR0913  # what is to be known about a format
-    reader: DatasetReader,
-    write: Callable[[Path, Rows], None],
-    spoil: Callable[[Path], None],
-    *,
-    folder: Path,
-    name: str = "data",
-    typed: bool = False,
-    selects: bool = False,
-    options: Mapping[str, OptionValue] | None = None,
-) -> None:
-    """Raises AssertionError with the broken promise and how it is broken.
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What is to be known about a reader's format."""
 
-    `write` writes rows, which all have the same columns, to a path in the reader's format, and `spoil` makes the result
-    unreadable. Both work in subfolders of `folder`, on a file or folder called `name`. `typed` says that the
-    format keeps integers, numbers, booleans and null besides text; `selects` that it can read only some columns.
-    `options` are those without which the reader cannot work.
-    """
+    write: Callable[[Path, Rows], None]
+    """Writes rows, which all have the same columns, to a path."""
+    spoil: Callable[[Path], None]
+    """Makes what was written unreadable."""
+    name: str = "data"
+    """What the file, or folder, is called."""
+    typed: bool = False
+    """Whether it keeps integers, numbers, booleans and null besides text."""
+    selects: bool = False
+    """Whether only some columns can be read."""
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    """Those without which the reader cannot work."""
+
+
+def check_reader(reader: DatasetReader, of: Format, folder: Path) -> None:
+    """Raises AssertionError with the broken promise and how it is broken. Files are written below `folder`."""
     _check_card(reader)
-    kit = _Kit(reader, write, folder, name, dict(options or {}))
+    kit = _Kit(reader, of, folder)
     _check_rows(kit)
-    if typed:
+    if of.typed:
         _check_types(kit)
-    _check_wanted(kit, selects=selects)
+    _check_wanted(kit)
     _check_limits(kit)
     _check_missing(kit)
-    _check_broken(kit, spoil)
+    _check_broken(kit)
     _check_damage(kit)
     _check_encoding(kit)
     _check_options(kit)
@@ -94,17 +96,15 @@ class _Kit:
     """The reader under test, and where its files go."""
 
     reader: DatasetReader
-    write: Callable[[Path, Rows], None]
+    of: Format
     folder: Path
-    name: str
-    options: Mapping[str, OptionValue] = field(default_factory=dict)
 
     def written(self, purpose: str, rows: Rows) -> Path:
         """Writes rows to a subfolder of their own, and returns the path."""
         place = self.folder / purpose
         place.mkdir(parents=True)
-        self.write(place / self.name, rows)
-        return place / self.name
+        self.of.write(place / self.of.name, rows)
+        return place / self.of.name
 
     def source(
         self,
@@ -119,7 +119,7 @@ class _Kit:
             path.name,
             columns=columns,
             limits=limits or LimitsSpec(),
-            options=self.options if options is None else options,
+            options=self.of.options if options is None else options,
             written=path.name,
         )
 
@@ -236,7 +236,7 @@ def _check_places(kit: _Kit, name: str, places: Sequence[str]) -> None:
         kit.broken("places", f"expected numbers that rise, got {', '.join(places[:5])}, ...")
 
 
-def _check_wanted(kit: _Kit, *, selects: bool) -> None:
+def _check_wanted(kit: _Kit) -> None:
     promise = "only what is asked for"
     rows = _sample()
     path = kit.written("wanted", rows)
@@ -247,9 +247,9 @@ def _check_wanted(kit: _Kit, *, selects: bool) -> None:
         if table.columns is not None and tuple(table.columns) != COLUMNS:
             kit.broken("columns", f"expected all that there are, whatever is asked for, got {table.columns!r}")
         for row in found:
-            if set(row.values) not in ({"label"}, set(COLUMNS)) or (selects and set(row.values) != {"label"}):
+            if set(row.values) not in ({"label"}, set(COLUMNS)) or (kit.of.selects and set(row.values) != {"label"}):
                 kit.broken(promise, f"{row.place}: asked for label, got {', '.join(row.values)}")
-    if selects:
+    if kit.of.selects:
         # A column that is not read cannot be too long.
         least = LimitsSpec(field=LONGEST - 1)
         kit.table(kit.source(path, columns=("label",), limits=least), promise)
@@ -278,14 +278,14 @@ def _check_limits(kit: _Kit) -> None:
 
 
 def _check_missing(kit: _Kit) -> None:
-    path = kit.folder / "missing" / kit.name
+    path = kit.folder / "missing" / kit.of.name
     kit.refusal(kit.source(path), "refusals", "a file that is not there")
 
 
-def _check_broken(kit: _Kit, spoil: Callable[[Path], None]) -> None:
+def _check_broken(kit: _Kit) -> None:
     path = kit.written("broken", _sample())
     is_text = _is_text(path)
-    spoil(path)
+    kit.of.spoil(path)
     kit.refusal(kit.source(path), "refusals", "a broken file", line=is_text)
 
 
@@ -323,7 +323,7 @@ def _check_encoding(kit: _Kit) -> None:
 
 def _check_options(kit: _Kit) -> None:
     path = kit.written("options", _sample())
-    unknown = {**kit.options, UNKNOWN: "x"}
+    unknown = {**kit.of.options, UNKNOWN: "x"}
     error = kit.refusal(kit.source(path, options=unknown), "options", "an option that it does not know")
     said = f"{error} {error.fix}"
     if lacking := [name for name in (UNKNOWN, *kit.reader.options) if name not in said]:
@@ -331,7 +331,7 @@ def _check_options(kit: _Kit) -> None:
             "options", f"expected the unknown option and all known ones to be named, {lacking[0]} is not: {error}"
         )
     for name, option in kit.reader.options.items():
-        wrong = {**kit.options, name: "x" if option.kind is not str else 1}
+        wrong = {**kit.of.options, name: "x" if option.kind is not str else 1}
         error = kit.refusal(kit.source(path, options=wrong), "options", f"{wrong[name]!r} for {name}")
         if name not in f"{error}":
             kit.broken("options", f"expected the option {name} to be named, got {error}")

@@ -17,11 +17,15 @@ place it promises:
 - refuses: a judge that is no model with batches, or is stateful, is refused before anything is asked, with the remedy.
 """
 
-from collections.abc import Callable, Sequence
+import json
+import threading
+import time
+from collections.abc import Sequence
 from decimal import Decimal
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, Self
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Outcome
@@ -37,8 +41,6 @@ from umpirical.store.runs import Receipt
 from umpirical.store.snapshots import snapshot
 from umpirical.study.file import parse_study_data
 from umpirical.study.prepare import PlanOptions, prepare_run
-from umpirical.testing.batch_server import BatchServer
-from umpirical.testing.chat_server import ChatServer
 
 Promise = Literal[
     "everything", "receipts", "no difference", "told", "idempotent", "part by part", "failures", "one at a time",
@@ -78,19 +80,19 @@ def check_executor(factory: ExecutorFactory) -> None:
         checks = _Checks(factory, Path(folder))
         if isinstance(factory, Particular) and factory.in_batches:
             checks.refused(factory)
-            with BatchServer(lambda _: ANSWER) as server:
+            with _Server() as server:
                 checks.compared(_served(server))
-            with BatchServer(lambda _: ANSWER, unanswered=lambda body: len(str(body)) % 3 == 0) as server:
+            with _Server(choosy=True) as server:
                 checks.raising(_served(server))
-            with BatchServer(lambda _: ANSWER) as server:
-                checks.capped(_served(server), server.worked.total)
+            with _Server() as server:
+                checks.capped(server)
             return
         checks.compared(SIMULATED)
         checks.raising(RAISING)
         checks.served(stateful=True)
         checks.served(stateful=False)
-        with ChatServer(lambda _: ANSWER) as chat:
-            checks.capped(_served(chat), chat.answered.total)
+        with _Server() as server:
+            checks.capped(server)
 
 
 class _Heard:
@@ -147,7 +149,7 @@ class _Checks:
     def served(self, *, stateful: bool) -> None:
         """Asks a stateful judge, or a stateless one, on a server that sees how it is asked."""
         promise: Promise = "one at a time" if stateful else "in parallel"
-        with ChatServer(lambda _: ANSWER, latency=0.002) as server:
+        with _Server(latency=0.002) as server:
             run = self._run(promise, _served(server, stateful=stateful))
             heard = _Heard()
             self._ask(run, heard)
@@ -159,9 +161,9 @@ class _Checks:
             if stateful and heard.trials != planned:
                 _broken(promise, "the questions were not asked in the order of the plan")
 
-    def capped(self, judge: dict[str, Any], answered: Callable[[], int]) -> None:
+    def capped(self, server: "_Server") -> None:
         """Asks a server that bills, under a cap that covers half of the questions."""
-        run, ledger = self._run("capped", judge), Ledger(CAP)
+        run, ledger = self._run("capped", _served(server)), Ledger(CAP)
         meter = Meter(RatePricer(TokenPrices(Decimal("0.1"), Decimal("0.1")), "kit"), ledger)
         try:
             self._ask(run, _Heard(), calling=Calling(IN_FLIGHT, meter))
@@ -172,8 +174,8 @@ class _Checks:
         if not 0 < ledger.spent <= CAP or ledger.reserved:
             _broken("the cap", f"{ledger.spent} dollars spent and {ledger.reserved} reserved under a cap of {CAP}")
         kept = run.trials - run.calls_left()
-        if kept != answered() or not kept:
-            _broken("the cap", f"{answered()} answers were paid for, and {kept} are kept")
+        if kept != server.answered or not kept:
+            _broken("the cap", f"{server.answered} answers were paid for, and {kept} are kept")
 
     def refused(self, factory: Particular) -> None:
         """Offers judges that cannot be asked in batches."""
@@ -214,7 +216,100 @@ class _Checks:
             _broken("told", f"the watcher heard of {len(set(heard.trials))} of {run.trials} trials")
 
 
-def _served(server: ChatServer | BatchServer, *, stateful: bool = False) -> dict[str, Any]:
+class _Server(ThreadingHTTPServer):
+    """Gives every question of OpenAI's protocol the same answer, alone or in a batch, and counts."""
+
+    daemon_threads = True
+
+    def __init__(self, *, latency: float = 0.0, choosy: bool = False) -> None:
+        """Waits `latency` seconds before an answer. One that is `choosy` refuses a third of the questions."""
+        super().__init__(("127.0.0.1", 0), _Exchange)
+        self.latency, self.choosy = latency, choosy
+        self.answered = self.in_flight = self.most_in_flight = 0
+        self.lock = threading.Lock()
+        self.files: list[list[dict[str, Any]]] = []
+        self.batches: dict[str, list[dict[str, Any]]] = {}
+        self.polled: set[str] = set()
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+        self.server_close()
+
+    def answer(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """Returns the status and the body of the reply to a question."""
+        if self.choosy and len(str(body)) % 3 == 0:
+            return 400, {"error": {"message": "a multiple of three"}}
+        with self.lock:
+            self.answered += 1
+        words = len(str(body["messages"]).split())
+        choice = {"index": 0, "message": {"role": "assistant", "content": ANSWER}, "finish_reason": "stop"}
+        return 200, {"choices": [choice], "usage": {"prompt_tokens": words, "completion_tokens": 2}}
+
+
+class _Exchange(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_POST(self) -> None:
+        raw, server = self.rfile.read(int(self.headers["Content-Length"])), self.server
+        match self.path:
+            case "/v1/chat/completions":
+                with server.lock:
+                    server.in_flight += 1
+                    server.most_in_flight = max(server.most_in_flight, server.in_flight)
+                time.sleep(server.latency)
+                status, body = server.answer(json.loads(raw))
+                with server.lock:
+                    server.in_flight -= 1
+                self._send(body, status=status)
+            case "/v1/files":
+                # A form, of which the lines of its file are JSON.
+                server.files.append([json.loads(line) for line in raw.splitlines() if line.startswith(b"{")])
+                self._send({"id": f"file-{len(server.files) - 1}"})
+            case _:
+                name = json.loads(raw)["input_file_id"]
+                server.batches[name] = [self._line(question) for question in server.files[int(name[5:])]]
+                self._send({"id": name})
+
+    def do_GET(self) -> None:
+        """Sends the batches that there are, the state of one, or its answers. A batch has the name of its file."""
+        name = self.path.removesuffix("/content").rpartition("/")[2]
+        if name.startswith("batches"):
+            return self._send({"data": [], "has_more": False})
+        answers = self.server.batches[name]
+        if self.path.endswith("/content"):
+            return self._send(*answers)
+        if name not in self.server.polled:
+            self.server.polled.add(name)
+            return self._send({"id": name, "status": "in_progress", "request_counts": {"total": len(answers)}})
+        counts = {"total": len(answers), "completed": len(answers), "failed": 0}
+        return self._send({"id": name, "status": "completed", "output_file_id": name, "request_counts": counts})
+
+    def _line(self, question: dict[str, Any]) -> dict[str, Any]:
+        status, body = self.server.answer(question["body"])
+        return {"custom_id": question["custom_id"], "response": {"status_code": status, "body": body}, "error": None}
+
+    def _send(self, *bodies: dict[str, Any], status: int = 200) -> None:
+        sent = "\n".join(json.dumps(body) for body in bodies).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(sent)))
+        self.end_headers()
+        self.wfile.write(sent)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+def _served(server: _Server, *, stateful: bool = False) -> dict[str, Any]:
     model = {"adapter": "openai-compatible", "name": "kit", "base_url": server.base_url, "attempts": 1}
     return {"name": "kit", "model": model, "capabilities": {"stateful": stateful}}
 

@@ -23,12 +23,13 @@ from typing import Any, Literal, NoReturn
 
 from pydantic import ValidationError
 
+from umpirical.domain.measures import Estimate
 from umpirical.models.spec import Calling
 from umpirical.protocols.protocol import Protocol, Study
 from umpirical.registry import KEBAB_CASE
-from umpirical.reports.audit import OUTCOMES, unbalanced
-from umpirical.reports.card import MOST_LINES
-from umpirical.reports.record import EstimateRecord, Record, TroubleRecord
+from umpirical.reports.facts import OUTCOMES, unbalanced
+from umpirical.reports.pages import MOST_LINES
+from umpirical.reports.record import Record, TroubleRecord
 from umpirical.runs.executor import EXECUTORS, LOCAL, Unwatched
 from umpirical.runs.run import Run
 from umpirical.store.yaml_files import load_yaml
@@ -211,7 +212,7 @@ def _whole(run: Run, record: Record, *, complete: bool) -> None:
 
 def _without_a_number(record: Record, allowed: frozenset[str], why: str) -> None:
     for measure in record.measures:
-        if isinstance(measure.result, EstimateRecord) and measure.name not in allowed:
+        if isinstance(measure.result, Estimate) and measure.name not in allowed:
             _broken("missing", f"{why}, and {measure.name} is {measure.result.value}")
     if any(any(getattr(row, name) for name in OUTCOMES[:4]) for row in record.audit):
         _broken("missing", f"{why}, and the audit has verdicts")

@@ -8,6 +8,7 @@ run can be turned into another: backwards, doubled, with one task, unanswered.
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from umpirical.domain.tallies import (
     LayoutTally,
     OutcomeTally,
     PairTally,
+    PartTally,
     PolicyTally,
     QuadTally,
     RepeatTally,
@@ -109,6 +111,7 @@ def compare_tallies() -> Tallies:
         outcomes=tuple(outcomes),
         layouts=tuple(layouts),
         quads=tuple(quads),
+        parts=(*parts_of_tasks("baseline"), *parts_of_tasks("strict")),
     )
 
 
@@ -132,6 +135,18 @@ def grade_tallies() -> Tallies:
         calls=tuple(calls),
         grade_pairs=tuple(grade_pairs),
         grades=tuple(grades),
+        parts=parts_of_tasks("baseline"),
+    )
+
+
+def parts_of_tasks(arm: str, *, name: str = "task ", tasks: int = TASKS) -> tuple[PartTally, ...]:
+    """Every second task is in German, and the last one answers in JSON."""
+    kinds = ("format={}", "language={}")
+    values = [("json" if n == tasks - 1 else "prose", "de" if n % 2 else "en") for n in range(tasks)]
+    return tuple(
+        PartTally(f"{name}{n}", arm, kind.format(value))
+        for n, each in enumerate(values)
+        for kind, value in zip(kinds, each, strict=True)
     )
 
 
@@ -499,7 +514,9 @@ def _repeat_tally(item: _Item, scale: GradeScale) -> RepeatTally:
 def _gold_tallies(item: _Item, scale: GradeScale) -> Iterator[GoldTally]:
     for test, given in item.answers.items():
         due = item.deserves(test)
-        gold = GoldTally(item.cluster, "baseline", test, "", scale.labels[due], "", float(due), None, 1.0)
+        long = 200 + crc32(item.cluster.encode()) % 800
+        lengths = {"characters": long, "words": long // 6 + long % 7}
+        gold = GoldTally(item.cluster, "baseline", test, "", scale.labels[due], "", float(due), None, 1.0, **lengths)
         if not given:
             yield gold
         for grade in sorted(set(given)):

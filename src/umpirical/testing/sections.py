@@ -7,7 +7,7 @@
 - closed: no script, no external style sheet, nothing that is fetched;
 - balanced: every opened tag is closed, so that the page around it stays intact;
 - short: it adds only a few lines to the card of a record, and text from a record stays within its line
-  (`umpirical.reports.card.plain` ensures that).
+  (`umpirical.reports.pages.plain` ensures that).
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """Text from outside, made harmless to look at: nothing in it is invisible, and nothing moves what stands beside it."""
 
+import re
+from functools import lru_cache
 from unicodedata import category
 from urllib.parse import urlsplit
 
@@ -37,6 +39,22 @@ def one_line(text: str) -> str:
     return " ".join(inert(text).split())
 
 
+_LATER = re.compile(r"##(?=\w*\[)")
+_FIRST = re.compile(r"^([ \t]*):(?=:)", re.MULTILINE)
+
+
+def no_command(text: str) -> str:
+    """`text` in which the runner of a pipeline finds no command: no line begins with `::`, and none holds `##[`.
+
+    GitHub looks for the first behind white space, and for the second anywhere; others have `##vso[` or `##teamcity[`.
+
+    >>> no_command("::stop-commands::x ##[error]y")
+    ': :stop-commands::x ## [error]y'
+    """
+    return _FIRST.sub(r"\1: ", _LATER.sub("## ", text))
+
+
+@lru_cache(maxsize=4096)
 def is_inert(char: str) -> bool:
     """Whether a character can be seen, and moves nothing else."""
     if char in _PLAIN:

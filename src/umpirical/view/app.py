@@ -14,7 +14,6 @@ from starlette.routing import Mount, Route
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.view.catalogue import Catalogue
-from umpirical.view.history_page import gate_page, history_page
 from umpirical.view.index_page import index, serve_document
 from umpirical.view.requests import (
     COOKIE,
@@ -28,7 +27,7 @@ from umpirical.view.requests import (
     page,
     view_of,
 )
-from umpirical.view.run_page import events, run_page
+from umpirical.view.run_pages import events, gate_page, history_page, run_page
 from umpirical.view.tables import MOST_OPEN
 from umpirical.view.trial_pages import trial_page, trials_page
 from umpirical.web.guard import LONGEST_SHORT_FORM, PAGE_STYLES, Guard, read_form, sign_in, static_files

@@ -13,10 +13,11 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from umpirical.domain.errors import UmpiricalError, UsageError
+from umpirical.domain.measures import Estimate
 from umpirical.protocols.catalogue import ReadRecord, read_record
 from umpirical.reports import numbers
 from umpirical.reports.pages import environment
-from umpirical.reports.record import EstimateRecord, MeasureRecord
+from umpirical.reports.record import MeasureRecord
 from umpirical.view.catalogue import Catalogue, FoundRun
 
 LIST = "gallery.json"
@@ -51,6 +52,7 @@ class Card:
     model: str
     protocol: str
     verdict: str
+    title: str
     line: str
     created: str
     trials: int
@@ -112,6 +114,7 @@ def _card(found: ReadRecord, run: FoundRun) -> Card:
         model=record.judge.model,
         protocol=found.protocol.name,
         verdict=decided.verdict if decided else "",
+        title=decided.title if decided else "",
         line=decided.line if decided else "",
         created=record.run.created[:10],
         trials=record.run.trials,
@@ -125,12 +128,12 @@ def _figures(measures: list[MeasureRecord]) -> Iterator[Figure]:
     """Yields the first figures that a record has a value for: of the whole, at Δ1, or at the first part."""
     shown = 0
     for name in FIRST:
-        found = [m for m in measures if m.name == name and isinstance(m.result, EstimateRecord)]
+        found = [m for m in measures if m.name == name and isinstance(m.result, Estimate)]
         if not found or shown == FIGURES:
             continue
         # Where a ladder has steps, a difference of one requirement is what most people ask about.
         measure, shown = next((m for m in found if m.stratum == "1"), found[0]), shown + 1
-        assert isinstance(measure.result, EstimateRecord)  # noqa: S101  # chosen above
+        assert isinstance(measure.result, Estimate)  # noqa: S101  # chosen above
         part = f", {numbers.part(measure.stratum)}" if measure.stratum else ""
         yield Figure(
             f"{measure.title}{part}",

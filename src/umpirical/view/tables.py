@@ -19,7 +19,7 @@ from umpirical.measures.catalogue import MeasureSpec, measure_all
 from umpirical.protocols.catalogue import protocol_of_run
 from umpirical.protocols.protocol import EarlyMeasures
 from umpirical.reports import numbers
-from umpirical.reports.record import EstimateRecord, measure_record
+from umpirical.reports.record import measure_record
 from umpirical.runs.run import Run
 from umpirical.study.results import RunState
 from umpirical.study.spending import AgreedBudget, agreed_budget
@@ -281,7 +281,7 @@ def _shown(spec: MeasureSpec, measure: Measure, place: int) -> FirstEstimate:
     words = (spec.title, f"{numbers.part(measure.stratum)}{arm}")
     if isinstance(result, Undefined):
         return FirstEstimate(*words, "not yet", result.reason, "", f"estimate-{place}")
-    assert isinstance(record.result, EstimateRecord)  # noqa: S101  # as the result is
+    assert isinstance(record.result, Estimate)  # noqa: S101  # as the result is
     counts = numbers.measured_counts(record, record.result)
     if why := _too_early(spec, result):
         return FirstEstimate(*words, "not yet", why, counts, f"estimate-{place}")

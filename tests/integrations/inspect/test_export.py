@@ -10,10 +10,10 @@ from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
 import umpirical
 from tests.models.inspect_opening import OLD_NAME
 from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
+from tests.servers.chat_server import ChatServer
 from umpirical.cli import main
 from umpirical.domain.errors import UsageError
 from umpirical.integrations.inspect import export
-from umpirical.testing import ChatServer
 
 pytestmark = OLD_NAME
 

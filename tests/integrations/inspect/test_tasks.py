@@ -20,10 +20,10 @@ from tests.integrations.inspect.hosting import (
     umpirical_run,
 )
 from tests.runs.loopback import CALLS, REFUSED, swayed_answer
+from tests.servers.chat_server import ChatServer
 from tests.stimuli.built import lend_stimuli
 from umpirical.cli import main
 from umpirical.domain.errors import UmpiricalError, UsageError
-from umpirical.testing import ChatServer
 
 STUDY = """\
 study: hosted

@@ -28,9 +28,9 @@ from tests.judges.production.shapes_asked_for import (
     gold,
     grading,
 )
+from tests.servers.chat_server import ChatServer
 from umpirical.store.yaml_files import read
 from umpirical.study.verification import verify_run
-from umpirical.testing import ChatServer
 
 HERE = Path(__file__).parent
 

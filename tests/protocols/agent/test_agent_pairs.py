@@ -129,7 +129,7 @@ def test_a_judge_of_slots_is_found_by_its_slots_and_not_taken_for_blind_to_the_p
     assert value(report, "positional-preference") > 0.7
     assert value(report, "policy-blind-preference") < 0.1
     broken = [limit.measure for limit in report.limits if limit.state == "broken"]
-    assert broken == ["policy-sensitivity", "positional-preference"]
+    assert broken == ["policy-sensitivity", "policy-agreement", "positional-preference"]
 
 
 def test_who_reads_no_policy_or_no_run_is_right_in_exactly_one_half(fixed):
@@ -164,7 +164,7 @@ def test_what_has_no_verdict_is_left_out_counted_and_never_a_number(fixed):
     assert found.denominator + sum(found.left_out.values()) == asked / 2
     assert found.bounds[1] > 0
     assert {each.outcome for each in report.trouble} == {"unparsed", "failed"}
-    assert report.decision.verdict == "do-not-use"
+    assert report.decision.verdict == "not-enough-data"
 
 
 def test_every_planted_value_lies_in_its_interval(reports, stimuli):

@@ -16,7 +16,8 @@ policy: lenient
 about: A rehearsal.
 extends: agent
 grade:
-  - {measure: violation-detection, at_least: 0.05}
+  - {measure: violation-detection, at_least: 0.02}
+  - {measure: policy-agreement, at_least: 0.005}
   - {measure: false-alarm, at_most: 0.95}
   - {measure: policy-blind-verdict, essential: false}
   - {measure: unparsed-rate, omit: true}
@@ -37,13 +38,15 @@ def test_the_shipped_policy_has_the_values_that_were_agreed():
     policy = SHELF.preset()
     assert [(limit.measure, limit.kind, limit.value) for limit in policy.limits("grade")] == [
         ("violation-detection", "at_least", 0.80),
+        ("policy-agreement", "at_least", 0.40),
         ("false-alarm", "at_most", 0.10),
         ("policy-blind-verdict", "at_most", 0.10),
         ("unparsed-rate", "at_most", 0.02),
         ("failure-rate", "at_most", 0.02),
     ]
-    assert [(limit.measure, limit.kind, limit.value) for limit in policy.limits("compare")[:3]] == [
+    assert [(limit.measure, limit.kind, limit.value) for limit in policy.limits("compare")[:4]] == [
         ("policy-sensitivity", "at_least", 0.80),
+        ("policy-agreement", "at_least", 0.40),
         ("positional-preference", "at_most", 0.10),
         ("policy-blind-preference", "at_most", 0.10),
     ]
@@ -61,6 +64,7 @@ def test_a_policy_file_makes_a_judge_pass_and_another_makes_one_fail(reports, tm
     assert AGENT.policy_name(lenient) == "lenient"
     assert [limit.measure for limit in lenient.limits] == [
         "violation-detection",
+        "policy-agreement",
         "false-alarm",
         "policy-blind-verdict",
         "failure-rate",
@@ -75,7 +79,7 @@ def test_a_policy_file_makes_a_judge_pass_and_another_makes_one_fail(reports, tm
 def test_the_shipped_policy_is_left_out_of_the_record_and_ones_own_is_in_it(reports):
     report = reports["sound-auditor"]
     assert "policy" not in json.loads(AGENT.render(report))
-    assert AGENT.policy_name(report) == ""
+    assert AGENT.policy_name(report) == "agent"
     assert held_to(report, None) == report
     own = AGENT.hold(report, {"extends": "agent", "grade": [{"measure": "false-alarm", "at_most": 0.3}]})
     assert AGENT.parse(AGENT.render(own)) == own
@@ -88,7 +92,13 @@ def test_a_limit_that_is_not_essential_restricts_the_use_and_is_named(reports):
     noted = {"measure": "violation-detection", "at_least": 0.99, "essential": False}
     own = AGENT.hold(reports["no-calls"], {"grade": [noted, {"measure": "failure-rate", "at_most": 0.5}]})
     assert own.decision.verdict == "use-with-limits"
-    assert own.decision.sentences[0].startswith("Violation detection")
+    assert any(sentence.startswith("Violation detection") for sentence in own.decision.sentences)
+
+
+def test_a_policy_that_asks_for_nothing_right_is_never_a_plain_use(reports):
+    own = AGENT.hold(reports["no-calls"], {"grade": [{"measure": "failure-rate", "at_most": 0.5}]})
+    assert own.decision.verdict == "use-with-limits"
+    assert "Correctness was not checked" in " ".join(own.decision.sentences)
 
 
 def test_a_study_names_its_policy_in_a_file_or_in_its_keys(study, tmp_path):

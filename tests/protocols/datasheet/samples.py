@@ -2,21 +2,19 @@
 
 from decimal import Decimal
 
-from umpirical.protocols.datasheet.policy_files import preset
+from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.protocols.datasheet.record import AnswerRecord, Datasheet, ExampleRecord, GradeRow, StimuliRecord
 from umpirical.protocols.datasheet.report import held_to
+from umpirical.protocols.datasheet.spec import preset
 from umpirical.reports.record import (
     AuditRow,
-    EstimateRecord,
     GateRecord,
-    IntervalRecord,
     JudgeRecord,
     MeasureRecord,
     RevisionRecord,
     RunRecord,
     SpendRecord,
     TroubleRecord,
-    UndefinedRecord,
 )
 from umpirical.stats.intervals import wilson
 
@@ -102,14 +100,14 @@ def estimate(numerator, denominator, unit="call", /, **more):
     value = numerator / denominator
     at_edge = value in {0, 1}
     wider = wilson(numerator / 1.5, denominator / 1.5)
-    planning = IntervalRecord(low=wider.low, high=wider.high, level=0.95, method="Wilson, intra-task correlation 0.05")
-    return EstimateRecord(
+    planning = Interval(low=wider.low, high=wider.high, level=0.95, method="Wilson, intra-task correlation 0.05")
+    return Estimate(
         **{
             "value": value,
             "numerator": numerator,
             "denominator": denominator,
             "unit": unit,
-            "interval": IntervalRecord(low=bounds.low, high=bounds.high, level=0.95, method="cluster-Wilson"),
+            "interval": Interval(low=bounds.low, high=bounds.high, level=0.95, method="cluster-Wilson"),
             "clusters": 10,
             "design_effect": None if at_edge else 1.38,
             "planning_interval": planning if at_edge else None,
@@ -120,14 +118,14 @@ def estimate(numerator, denominator, unit="call", /, **more):
 
 
 def threshold(value=1.0, censoring="left", low=None, high=1.0):
-    limits = IntervalRecord(low=low, high=high, level=0.95, method="task bootstrap, percentile")
-    return EstimateRecord(
+    limits = Interval(low=low, high=high, level=0.95, method="task bootstrap, percentile")
+    return Estimate(
         value=value, numerator=value, denominator=300, unit="call", interval=limits, clusters=10, censoring=censoring
     )
 
 
 def undefined(reason="no pair of this step was asked", **left_out):
-    return UndefinedRecord(reason=reason, left_out=left_out)
+    return Undefined(reason=reason, left_out=left_out)
 
 
 def measure(name, result, stratum="", arm="baseline", planted=None):
@@ -140,8 +138,8 @@ def measure(name, result, stratum="", arm="baseline", planted=None):
 
 def fitted(value, low, high, unit="pair", n=270, **more):
     """An estimate that is no share."""
-    limits = IntervalRecord(low=low, high=high, level=0.95, method="jackknife over tasks")
-    return EstimateRecord(
+    limits = Interval(low=low, high=high, level=0.95, method="jackknife over tasks")
+    return Estimate(
         **{"value": value, "numerator": value * n, "denominator": n, "unit": unit, "interval": limits, "clusters": 10}
         | more
     )

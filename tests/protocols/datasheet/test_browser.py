@@ -90,7 +90,7 @@ def test_the_colours_follow_the_readers_choice(browser, written):
 def test_the_decision_is_on_the_first_screen_and_on_the_first_sheet(browser, written):
     page = browser.new_page(viewport={"width": 1200, "height": 800})
     page.goto(written(PAGES["paper"]()).as_uri())
-    box = page.locator(".decision").bounding_box()
+    box = page.locator(".decision .lists").bounding_box()
     assert box["y"] + box["height"] < 800
     # A4 at 96 dots per inch, less its margins.
     page.emulate_media(media="print")

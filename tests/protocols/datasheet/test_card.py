@@ -10,8 +10,7 @@ from tests.cases import each
 from tests.reports.dissection import shape, shown, skeleton, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.protocols.datasheet.page import render_markdown
-from umpirical.protocols.datasheet.record import render_json
-from umpirical.reports.record import TroubleRecord
+from umpirical.reports.record import TroubleRecord, record_json
 from umpirical.text.inert import inert
 
 from .samples import SAMPLES, datasheet, incomplete, nothing, simulated, two_arms
@@ -38,6 +37,7 @@ def test_many_findings_and_troubles_do_not_lengthen_the_card():
 
 def test_the_front_matter_names_the_judge():
     front, _ = taken_apart(render_markdown(datasheet()))
+    assert front.pop("policy", "").startswith("ranking, digest ")
     assert front == {
         "format": "judge-datasheet/1",
         "judge": "Qwen2.5-32B-Instruct, pairwise",
@@ -57,7 +57,7 @@ def test_the_ratings_and_the_counts_are_shown():
 
 def test_the_digest_is_that_of_the_record():
     sheet = datasheet()
-    assert f"`{sha256(render_json(sheet).encode()).hexdigest()}`" in render_markdown(sheet)
+    assert f"`{sha256(record_json(sheet).encode()).hexdigest()}`" in render_markdown(sheet)
 
 
 def test_what_is_missing_is_said():
@@ -82,7 +82,7 @@ def test_text_from_outside_is_inert(payload, structure):
         front, tokens = taken_apart(card)
         _, harmless = taken_apart(render_markdown(infected(sample, "harmless", structure=structure)))
         assert front["judge"] == inert(payload)
-        assert list(front) == ["format", "judge", "model", "run", "fingerprint"]
+        assert [name for name in front if name != "policy"] == ["format", "judge", "model", "run", "fingerprint"]
         assert front["format"] == "judge-datasheet/1"
         assert shape(tokens) == shape(harmless)
         assert not HIDDEN.search(card)

@@ -10,7 +10,7 @@ import pytest
 from tests.stimuli.built import built
 from umpirical.domain.stimuli import NoPreference, Stimulus
 from umpirical.domain.trials import LABEL_SETS, TIE_PLACES, Layout
-from umpirical.protocols.datasheet.design import LAYOUTS, layouts_of
+from umpirical.protocols.datasheet.spec import LAYOUTS, layouts_of
 from umpirical.stimuli.controlled.datasheet_set import RECIPES
 
 FACTORS: Mapping[str, tuple[Callable[[Layout], Hashable], int]] = {

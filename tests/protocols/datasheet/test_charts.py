@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from umpirical.domain.measures import Interval
 from umpirical.protocols.datasheet import charts
 from umpirical.protocols.datasheet.charts import (
     BAR_LEFT,
@@ -18,15 +19,14 @@ from umpirical.protocols.datasheet.charts import (
     psychometric_curve,
 )
 from umpirical.protocols.datasheet.record import GradeRow
-from umpirical.reports.charts import DotCell, NotDrawn, dot_cell
-from umpirical.reports.charts.drawing import CHAR_WIDTH
-from umpirical.reports.record import IntervalRecord, LimitRecord
+from umpirical.reports.charts import CHAR_WIDTH, DotCell, NotDrawn, dot_cell
+from umpirical.reports.record import LimitRecord
 
 from .samples import estimate, fitted, grading, llama_measures, measure, paper, qwen_measures, threshold, undefined
 
 
 def limits(low, high):
-    return IntervalRecord(low=low, high=high, level=0.95, method="wilson")
+    return Interval(low=low, high=high, level=0.95, method="wilson")
 
 
 def parts(*counts, total=60):

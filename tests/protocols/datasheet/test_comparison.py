@@ -11,21 +11,17 @@ from tests.cases import each
 from tests.reports.dissection import Page, skeleton, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.domain.measures import Estimate, Interval, Undefined
-from umpirical.protocols.datasheet.comparison import (
-    compare,
-    comparison_schema,
-    generated_schema,
-    parse_comparison,
-    render_comparison_json,
-)
+from umpirical.protocols.datasheet.comparison import Comparison, compare, comparison_schema, generated_schema
 from umpirical.protocols.datasheet.comparison_pages import (
     judge_views,
     render_comparison_html,
     render_comparison_markdown,
 )
-from umpirical.protocols.datasheet.policy_files import PRESETS, preset
+from umpirical.protocols.datasheet.report import held_to
+from umpirical.protocols.datasheet.spec import PRESETS, preset
 from umpirical.reports import numbers
 from umpirical.reports.comparison import PairedDifference
+from umpirical.reports.record import record_json
 from umpirical.text.inert import inert
 
 from .samples import QWEN32B, datasheet, estimate, judge, llama_measures, measure, paper, spend, threshold
@@ -43,7 +39,7 @@ QWEN14B = {
 
 
 def difference(value, low, high, n=60):
-    return Estimate(value, value * n, n, "pair", Interval(low, high, "task t"), clusters=10)
+    return Estimate(value, value * n, n, "pair", Interval(low, high, method="task t"), clusters=10)
 
 
 def row(measure_name, stratum, found, first=0, second=1, *, arm="baseline", **more):
@@ -51,7 +47,7 @@ def row(measure_name, stratum, found, first=0, second=1, *, arm="baseline", **mo
 
 
 def narrow(low, high):
-    return Interval(low, high, "task t", 0.9)
+    return Interval(low, high, method="task t", level=0.9)
 
 
 PAIRED = [
@@ -111,6 +107,17 @@ def many(count=12):
 
 def words(comparison):
     return {(one.measure, one.stratum): one.words for one in comparison.differences}
+
+
+def test_a_comparison_keeps_the_correction_for_a_second_look():
+    """Its own verdicts and those of the picks are those of each judge's own page."""
+    twice = held_to(paper(), preset().at_look(2))
+    compared = compare([twice, llama()], PAIRED, policy=preset())
+    assert [side.decision for side in compared.judges] == [twice.decision, llama().decision]
+    levels = [limit.level for limit in compared.judges[0].limits if limit.level is not None]
+    assert max(levels) == pytest.approx(0.012)
+    by_name = {each.policy: each.verdicts[0] for each in compared.picks}
+    assert by_name == {name: held_to(twice, preset(name)).decision.verdict for name in PRESETS}
 
 
 # What a difference comes to.
@@ -348,23 +355,23 @@ def test_the_page_of_many_has_a_matrix_for_each_limit():
 
 def test_the_same_record_gives_the_same_bytes():
     for one in (sample(), papers_three(), many()):
-        text = render_comparison_json(one)
-        again = parse_comparison(text)
-        assert render_comparison_json(again) == text
+        text = record_json(one)
+        again = Comparison.model_validate_json(text)
+        assert record_json(again) == text
         assert render_comparison_html(again) == render_comparison_html(one)
         assert render_comparison_markdown(again) == render_comparison_markdown(one)
 
 
 def test_the_shipped_schema_is_that_of_the_code_and_holds_for_the_record():
     assert comparison_schema() == generated_schema()
-    jsonschema.validate(json.loads(render_comparison_json(sample())), json.loads(comparison_schema()))
+    jsonschema.validate(json.loads(record_json(sample())), json.loads(comparison_schema()))
 
 
 def test_a_record_that_names_a_judge_that_is_not_there_is_refused():
-    tree = json.loads(render_comparison_json(sample()))
+    tree = json.loads(record_json(sample()))
     tree["differences"][0]["second"] = 7
     with pytest.raises(ValidationError, match="there are 2 judges, and one is named by place 7"):
-        parse_comparison(json.dumps(tree))
+        Comparison.model_validate_json(json.dumps(tree))
 
 
 def test_the_page_is_well_formed_small_and_fetches_nothing():

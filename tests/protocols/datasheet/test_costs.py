@@ -8,15 +8,16 @@ import pytest
 
 from tests.reports.dissection import Page
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
+from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.domain.trials import Presentation
 from umpirical.protocols.datasheet import costs as cost_module
-from umpirical.protocols.datasheet.comparison import parse_comparison, render_comparison_json
+from umpirical.protocols.datasheet.comparison import Comparison
 from umpirical.protocols.datasheet.comparison_charts import Priced, cost_curves, cost_plane
 from umpirical.protocols.datasheet.comparison_pages import render_comparison_html, render_comparison_markdown
 from umpirical.protocols.datasheet.costs import accuracy_differences, cost_curve, places, point_price
 from umpirical.protocols.datasheet.jury import balanced_accuracy
 from umpirical.reports.charts import NotDrawn
-from umpirical.reports.record import EstimateRecord, IntervalRecord, UndefinedRecord, result_record
+from umpirical.reports.record import record_json
 from umpirical.stats.precision import half_width
 
 from .cost_samples import ballots, costs, judge, jury, priced, readout, sample, votes
@@ -25,8 +26,8 @@ from .test_comparison import sample as compared
 
 
 def accuracy(value, low, high, *, calls=288, clusters=24, effect=1.5):
-    limits = IntervalRecord(low=low, high=high, level=0.95, method="any")
-    return EstimateRecord(
+    limits = Interval(low=low, high=high, level=0.95, method="any")
+    return Estimate(
         value=value, numerator=value * calls, denominator=calls, unit="call", interval=limits, clusters=clusters,
         design_effect=effect,
     )  # fmt: skip
@@ -61,7 +62,7 @@ def test_a_judge_that_may_be_at_the_baseline_has_no_upper_end():
 
 def test_without_price_or_accuracy_a_point_has_a_reason():
     assert "cost is not known" in point_price(priced(None), accuracy(0.8, 0.7, 0.9)).why_not
-    assert point_price(priced("3"), UndefinedRecord(reason="a reason")).why_not == "a reason"
+    assert point_price(priced("3"), Undefined(reason="a reason")).why_not == "a reason"
 
 
 # The cost curve.
@@ -95,7 +96,7 @@ def test_a_judge_that_is_always_right_is_not_known_from_two_families():
 def test_without_a_price_the_curve_still_has_families():
     steps, _ = cost_curve(priced(None), accuracy(0.8, 0.72, 0.88), 288)
     assert {step.dollars for step in steps} == {None}
-    assert cost_curve(priced("2"), UndefinedRecord(reason="a reason"), 288) == ([], "a reason")
+    assert cost_curve(priced("2"), Undefined(reason="a reason"), 288) == ([], "a reason")
 
 
 # The front.
@@ -181,7 +182,7 @@ def dominated_by_chance(runs):
 
 
 def accuracy_of(option):
-    return result_record(balanced_accuracy(option.votes, ballots(option.votes)))
+    return balanced_accuracy(option.votes, ballots(option.votes))
 
 
 def test_judges_that_are_alike_dominate_each_other_in_one_comparison_in_twenty():
@@ -231,9 +232,9 @@ def test_text_from_outside_is_inert():
 
 def test_the_same_record_gives_the_same_bytes():
     whole = many(4).model_copy(update={"costs": sample()})
-    text = render_comparison_json(whole)
-    assert render_comparison_json(parse_comparison(text)) == text
-    assert parse_comparison(render_comparison_json(compared())).costs is None
+    text = record_json(whole)
+    assert record_json(Comparison.model_validate_json(text)) == text
+    assert Comparison.model_validate_json(record_json(compared())).costs is None
 
 
 def test_equal_distances_on_the_axis_are_equal_ratios_of_prices():

@@ -1,18 +1,21 @@
 """The decision follows from the limits by rule."""
 
+import re
 from itertools import product
 
 import pytest
 
-from umpirical.protocols.datasheet.policy_files import preset
-from umpirical.reports.decision import EXIT_CODES, RULES, decide, headline, verdict_on
+from umpirical.protocols.datasheet.spec import preset
+from umpirical.reports.decision import EXIT_CODES, RULES, decide, tally, verdict_on
 from umpirical.reports.limits import settling
 from umpirical.reports.record import ConditionRecord, CureRecord, GateRecord, LimitRecord
 
 POLICY = preset()
 LIMITS = POLICY.compare
 KEYS = [limit.key for limit in LIMITS]
-DARK, RAW, POSITIONAL, STABLE, ONE, FIVE, FOLLOWING, BLIND, CONFLICT, ABSTAINED, UNPARSED, FAILED = KEYS
+DARK, RAW, POSITIONAL, STABLE, ONE, FIVE = KEYS[:6]
+UNPARSED = next(key for key in KEYS if key[0] == "unparsed-rate")
+ESSENTIAL = [limit.key for limit in LIMITS if limit.essential]
 BOTH, UNREAD = (LIMITS[KEYS.index(key)].cures[0].way for key in (RAW, UNPARSED))
 STATES = {"PASS": "met", "FAIL": "broken", "INCONCLUSIVE": "open", "N/A": "open"}
 
@@ -39,21 +42,21 @@ def verdict(*changed, cured=(), **more):
 def test_all_limits_pass():
     decision = decide(POLICY, limits())
     assert decision.verdict == "use"
-    assert decision.sentences == ["All 12 limits pass.", "No limit is left unsettled at this size of run."]
+    assert decision.sentences == [f"All {len(KEYS)} limits pass.", "No limit is left unsettled at this size of run."]
     assert decision.not_for == decision.would_change == []
     assert decision.policy[:-1] == RULES
     assert "at most 0.050 of runs" in decision.policy[-1]
 
 
 def test_the_decision_in_one_line():
-    assert headline(decide(POLICY, limits())) == "Use (policy ranking): All 12 limits pass."
+    assert decide(POLICY, limits()).line == f"Use (policy ranking): All {len(KEYS)} limits pass."
 
 
 def test_what_a_command_exits_with():
     assert EXIT_CODES == {"use": 0, "use-with-limits": 0, "do-not-use": 3, "not-enough-data": 4}
 
 
-@pytest.mark.parametrize("key", [key for key in KEYS if key != STABLE])
+@pytest.mark.parametrize("key", ESSENTIAL)
 def test_an_essential_limit_refuses_or_leaves_open(key):
     assert verdict((key, "FAIL")) == "do-not-use"
     assert verdict((key, "INCONCLUSIVE")) == "not-enough-data"
@@ -62,7 +65,8 @@ def test_an_essential_limit_refuses_or_leaves_open(key):
 
 @pytest.mark.parametrize("found", ["FAIL", "INCONCLUSIVE", "N/A"])
 def test_what_is_not_essential_restricts(found):
-    assert verdict((STABLE, found)) == "use-with-limits"
+    for key in set(KEYS) - set(ESSENTIAL):
+        assert verdict((key, found)) == "use-with-limits"
 
 
 @pytest.mark.parametrize(("key", "way"), [(RAW, BOTH), (UNPARSED, UNREAD)])
@@ -90,18 +94,42 @@ def test_an_open_limit_is_settled_the_shortest_way():
 
 def test_what_breaks_comes_before_what_is_open():
     assert verdict((DARK, "FAIL"), (FIVE, "INCONCLUSIVE")) == "do-not-use"
-    assert verdict((DARK, "FAIL"), complete=False) == "do-not-use"
 
 
-def test_an_incomplete_run_or_a_failed_gate_is_not_enough_data():
+@pytest.mark.parametrize("changed", [[], [(DARK, "FAIL")]])
+def test_an_incomplete_run_or_a_failed_gate_is_not_enough_data_whatever_the_limits_say(changed):
     blocking = GateRecord(name="superset", passed=False, found=0.9, allowed=1.0, blocks=True)
     reported = blocking.model_copy(update={"blocks": False})
-    assert verdict(complete=False) == "not-enough-data"
+    unfinished = decide(POLICY, limits(changed), unfinished="9 of 90 calls failed")
+    assert unfinished.verdict == "not-enough-data"
+    assert unfinished.sentences[0].endswith(", but the run is incomplete: 9 of 90 calls failed.")
     assert verdict(gates=[reported]) == "use"
-    decision = decide(POLICY, limits(), gates=[blocking])
+    decision = decide(POLICY, limits(changed), gates=[blocking])
     assert decision.verdict == "not-enough-data"
     assert "the stimuli failed the gate superset" in decision.sentences[0]
     assert decision.would_change
+
+
+@pytest.mark.parametrize("found", list(product(("PASS", "FAIL", "INCONCLUSIVE", "N/A"), repeat=3)))
+def test_the_counts_of_limits_add_up_to_their_number(found):
+    said = decide(POLICY, limits(zip((DARK, STABLE, FIVE), found, strict=True))).sentences[0]
+    if found == ("PASS",) * 3:
+        assert said == f"All {len(KEYS)} limits pass."
+        return
+    counted = {"pass": 0, "fail": 0, "inconclusive": 0, "not measured": 0}
+    score = re.search(r"\d+ of \d+ limits pass[^;)]*?(?=[;).]|, but)", said)[0].replace(f"{len(KEYS)} limits ", "")
+    for number, word in re.findall(r"(\d+) (?:of |is |are )?(pass|fail|inconclusive|not measured)", score):
+        counted[word] = int(number)
+    assert sum(counted.values()) == len(KEYS)
+    passed, failed, unsettled, absent = (found.count(each) for each in ("PASS", "FAIL", "INCONCLUSIVE", "N/A"))
+    assert list(counted.values()) == [len(KEYS) - 3 + passed, failed, unsettled, absent]
+
+
+def test_a_tally_of_one_and_of_none():
+    assert tally(["PASS"]) == "The only limit passes"
+    assert tally(["FAIL"]) == "0 of 1 limit pass and 1 fails"
+    assert tally([]) == "0 of 0 limits pass"
+    assert tally(["PASS", "N/A", "N/A"]) == "1 of 3 limits passes and 2 are not measured"
 
 
 def test_na_never_counts_as_a_pass():
@@ -139,7 +167,8 @@ def test_the_sentences_say_what_decides_and_how_many_more():
     ]
     decides, sure = decide(POLICY, held).sentences
     assert decides == (
-        "9 of 12 limits pass; raw false preference and positional false preference are missed, unsettled or not "
+        f"{len(KEYS) - 3} of {len(KEYS)} limits pass, 1 fails and 2 are inconclusive; "
+        "raw false preference and positional false preference are missed, unsettled or not "
         "measured, and the way of use given here makes up for that; stable cross sensitivity is missed, unsettled or "
         "not measured, and not essential."
     )
@@ -153,12 +182,14 @@ def test_what_it_is_good_for_is_said_only_of_a_judge_that_may_be_used():
     assert decide(POLICY, limits()).good_for == [
         "Calling equal answers equal, in a single call.",
         "Telling apart answers that differ by one requirement or more.",
-        "Answers of different lengths.",
+        "Answers of different lengths: tested up to 3 times as long.",
+        "Telling right figures from wrong ones.",
     ]
     assert decide(POLICY, limits([(RAW, "FAIL"), (ONE, "FAIL")], cured=[RAW, ONE])).good_for == [
         "Calling equal answers equal, if both orders are asked.",
         "Telling apart answers that differ by all five requirements.",
-        "Answers of different lengths.",
+        "Answers of different lengths: tested up to 3 times as long.",
+        "Telling right figures from wrong ones.",
     ]
 
 

@@ -10,7 +10,8 @@ from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.stimuli import GivenWinner, NoPreference, Stimulus
 from umpirical.domain.trials import Order, Presentation, Trial
-from umpirical.protocols.datasheet.report import KEPT, LONGEST, Answered, FailureKeeper
+from umpirical.protocols.datasheet.record import AnswerRecord
+from umpirical.protocols.datasheet.report import KEPT, LONGEST, FailureKeeper
 
 EQUAL = Stimulus("t", "task", ("u", "v"), NoPreference(), "m", "delta0", delta=0.0)
 BETTER_U = replace(EQUAL, expectation=GivenWinner(0), family="ladder", delta=1.0)
@@ -33,6 +34,10 @@ def see(keeper, stimulus, *answers, arm="baseline", repeat=0):
         if isinstance(answer, str | float):
             outcome = Verdict(answer if keeper.scale is not None else TURNED[answer])
         keeper.see(trial, stimulus, outcome, Response(trial.id, f"I say {answer}"))
+
+
+def answered(order, said, words):
+    return AnswerRecord(order=order, repeat=0, said=said, words=words)
 
 
 def found(stimulus, *answers, scale=None):
@@ -92,8 +97,8 @@ def test_a_failure_has_what_was_shown_and_said():
     keeper = FailureKeeper(None)
     see(keeper, EQUAL, "1", "2", arm="strict")
     [failure] = keeper.failures()
-    assert (failure.stimulus, failure.arm) == (EQUAL, "strict")
-    assert failure.answers == (Answered(Order.UV, 0, "u", "I say 1"), Answered(Order.VU, 0, "u", "I say 2"))
+    assert (failure.task_id, failure.task, failure.arm) == (EQUAL.task_id, EQUAL.task, "strict")
+    assert failure.answers == [answered("uv", "u", "I say 1"), answered("vu", "u", "I say 2")]
 
 
 def test_long_words_are_cut():
@@ -121,8 +126,8 @@ def test_of_each_kind_the_few_that_missed_the_largest_difference_are_kept():
         see(keeper, replace(EQUAL, task=f"{delta}"), "1", "1")
     kept = keeper.failures()
     assert [f.measure for f in kept] == ["positional-false-preference"] * KEPT + ["target-sensitivity"] * KEPT
-    assert [f.stimulus.delta for f in kept if f.measure == "target-sensitivity"] == [5.0, 4.0, 3.0]
-    assert [f.stimulus.task for f in kept if f.measure != "target-sensitivity"] == ["1.0", "5.0", "2.0"]
+    assert [f.delta for f in kept if f.measure == "target-sensitivity"] == [5.0, 4.0, 3.0]
+    assert [f.task for f in kept if f.measure != "target-sensitivity"] == ["1.0", "5.0", "2.0"]
 
 
 def test_asked_twice_for_its_failures_it_gives_them_once():
@@ -175,7 +180,7 @@ def test_a_grade_on_an_interval_is_a_number(stimulus, answers, measure):
 def test_the_grade_is_kept_with_its_words():
     keeper = FailureKeeper(STARS)
     see(keeper, VACUUM, "good")
-    assert keeper.failures()[0].answers == (Answered(Order.UV, 0, "good", "I say good"),)
+    assert keeper.failures()[0].answers == [answered("uv", "good", "I say good")]
 
 
 def test_a_grade_may_have_the_name_of_a_slot():

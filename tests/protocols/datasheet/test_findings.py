@@ -2,8 +2,8 @@
 
 import pytest
 
-from umpirical.protocols.datasheet.policy_files import preset
-from umpirical.protocols.datasheet.report import find
+from umpirical.protocols.datasheet.findings import find
+from umpirical.protocols.datasheet.spec import preset
 from umpirical.reports.limits import hold_limits
 
 from .samples import estimate, fitted, measure, threshold, undefined

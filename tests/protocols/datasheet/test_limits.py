@@ -1,12 +1,14 @@
 """The limits of a policy: one-sided, exact, and with what is missing counted against the judge."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.protocols.datasheet.samples import estimate, fitted, measure, paper_measures, undefined
-from umpirical.protocols.datasheet.policy_files import preset
+from umpirical.domain.measures import Interval
+from umpirical.protocols.datasheet.spec import preset
 from umpirical.reports.limits import hold_limits
 from umpirical.reports.policy import Cure, Limit, Policy
-from umpirical.reports.record import IntervalRecord
 from umpirical.stats.intervals import exact_high
 
 
@@ -37,29 +39,29 @@ def test_the_counts_of_the_paper():
         ("stable-cross-sensitivity", ""): "PASS",
         ("target-sensitivity", "1"): "PASS",
         ("target-sensitivity", "5"): "INCONCLUSIVE",
-        ("unparsed-rate", ""): "PASS",
+        ("unparsed-rate", ""): "INCONCLUSIVE",
         ("failure-rate", ""): "PASS",
     }
     assert found["conflict-excess", ""].state == "made up for"
     assert found["task-following", "5"].state == "open"
 
 
-def test_nothing_in_sixty_passes_one_in_twenty_and_nothing_in_fifty_does_not():
-    found = held(plain(0, 60), at_most=0.05)
-    assert (found.verdict, found.level) == ("PASS", 0.05)
-    assert found.bound == pytest.approx(exact_high(0, 60, 0.05))
-    assert held(plain(0, 50), at_most=0.05).verdict == "INCONCLUSIVE"
+def test_nothing_in_seventy_passes_one_in_twenty_and_nothing_in_sixty_does_not():
+    found = held(plain(0, 70), at_most=0.05)
+    assert (found.verdict, found.level) == ("PASS", pytest.approx(0.03))
+    assert found.bound == pytest.approx(exact_high(0, 70, 0.03))
+    assert held(plain(0, 60), at_most=0.05).verdict == "INCONCLUSIVE"
 
 
 def test_the_limits_share_the_error_of_refusing_and_not_that_of_accepting():
     one = Limit(measure="dark-current", at_most=0.1)
     others = [Limit(measure=name, at_most=0.1) for name in ("raw-false-preference", "stable-cross-sensitivity")]
-    high = plain(11, 60, design_effect=1.0, clusters=10_000)
+    high = plain(12, 60, design_effect=1.0, clusters=10_000)
     assert hold([one], [measure("dark-current", high)]).verdict == "FAIL"
     together = hold([one, *others], [measure("dark-current", high)])
     assert (together.verdict, together.state) == ("INCONCLUSIVE", "open")
-    assert policy(one, *others).accepting_level(one, (one, *others)) == 0.05
-    assert policy(one, *others).refusing_level((one, *others)) == pytest.approx(0.05 / 3)
+    assert policy(one, *others).accepting_level(one, (one, *others)) == pytest.approx(0.03)
+    assert policy(one, *others).refusing_level((one, *others)) == pytest.approx(0.03 / 3)
 
 
 def test_a_missing_answer_counts_against_the_judge_and_is_named():
@@ -146,12 +148,12 @@ def test_nothing_makes_up_for_what_hides_behind_answers_that_cannot_be_read(miss
 
 
 def test_ways_that_do_not_include_each_other_share_the_error_of_accepting():
-    assert policy(CURED).accepting_level(CURED, (CURED,)) == pytest.approx(0.05 / 3)
+    assert policy(CURED).accepting_level(CURED, (CURED,)) == pytest.approx(0.03 / 3)
     unread = next(limit for limit in preset().compare if limit.measure == "unparsed-rate")
-    assert preset().accepting_level(unread, preset().compare) == 0.05
+    assert preset().accepting_level(unread, preset().compare) == pytest.approx(0.03)
     one = next(limit for limit in preset().compare if limit.key == ("target-sensitivity", "1"))
     # Its cure rests on a limit that has to be met anyway.
-    assert preset().accepting_level(one, preset().compare) == 0.05
+    assert preset().accepting_level(one, preset().compare) == pytest.approx(0.03)
 
 
 def test_what_speaks_against_the_service_never_refuses():
@@ -173,8 +175,6 @@ def test_a_limit_on_what_is_no_rate():
 
 
 def test_a_value_that_is_no_number_settles_nothing():
-    ends = IntervalRecord(low=float("nan"), high=float("nan"), level=0.95, method="any")
-    found = held(
-        fitted(0.4, 0.2, 0.6).model_copy(update={"value": float("nan"), "interval": ends}), name="grade-spread"
-    )
+    ends = Interval(low=float("nan"), high=float("nan"), level=0.95, method="any")
+    found = held(replace(fitted(0.4, 0.2, 0.6), value=float("nan"), interval=ends), name="grade-spread")
     assert (found.verdict, found.needed) == ("INCONCLUSIVE", None)

@@ -8,9 +8,9 @@ from jsonschema import Draft202012Validator
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MEASURES
-from umpirical.protocols.datasheet.policy_files import PRESETS, chosen_policy, policy_schema, preset, read_policy
+from umpirical.protocols.datasheet.spec import PRESETS, chosen_policy, policy_schema, preset, read_policy
 from umpirical.reports.decision import RULES, decide
-from umpirical.reports.policy import Condition, Limit, Policy
+from umpirical.reports.policy import EACH_PART, Condition, Limit, Policy
 from umpirical.store.yaml_files import parse_yaml
 
 KINDS = JudgeSpec.model_fields["kind"].annotation.__args__
@@ -39,7 +39,8 @@ def test_every_limit_is_on_a_measure_of_that_kind_of_judge_and_points_the_right_
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_limit_has_words_and_every_cure_a_need(name):
     for limit in (*preset(name).compare, *preset(name).grade):
-        assert limit.not_for or limit.measure == "failure-rate"
+        # A check on each part names the parts that fail it.
+        assert limit.not_for or limit.measure == "failure-rate" or limit.at == EACH_PART
         assert all(cure.way.endswith(".") and cure.needs for cure in limit.cures)
     assert preset(name).about.endswith(".")
 
@@ -55,10 +56,29 @@ def test_style_is_essential_only_where_it_is_no_part_of_what_is_judged():
     assert essential == {"ranking": False, "adjudication": True, "ci-smoke": False, "claim": True}
 
 
+def test_figures_decide_where_single_cases_or_claims_rest_on_the_judge_and_restrict_its_use_elsewhere():
+    for kind, measure, at in (
+        ("compare", "figure-sensitivity", "5"),
+        ("compare", "figure-following", ""),
+        ("grade", "figure-sensitivity", "5"),
+    ):
+        essential = {name: value(name, measure, at, kind).essential for name in ("ranking", "adjudication", "claim")}
+        assert essential == {"ranking": False, "adjudication": True, "claim": True}
+    assert "relevance, not correctness" in value("ranking", "figure-sensitivity", "5").not_for
+    assert not value("ci-smoke", "figure-following").essential
+
+
+def test_every_policy_holds_a_judge_to_answers_three_times_as_long_and_says_how_far_was_tested():
+    for name in PRESETS:
+        limit = value(name, "conflict-excess", "+200%")
+        assert limit.essential
+        assert "up to 3 times" in limit.good_for
+
+
 def test_the_values():
     assert (value("ranking", "dark-current").value, value("ranking", "target-sensitivity", "5").value) == (0.05, 0.90)
     assert (value("claim", "target-sensitivity", "5").value, value("claim", "task-following", "5").value) == (
-        0.95,
+        0.90,
         0.75,
     )
     assert value("ranking", "conflict-excess").unmeasured
@@ -170,19 +190,17 @@ def test_a_limit_is_set_once():
         Policy(policy="x", about="", compare=twice)
 
 
-def test_each_look_errs_half_as_often_and_all_together_less_than_twice_as_often_as_the_first():
+def test_all_looks_together_err_no_more_often_than_the_policy_says():
     first = preset()
-    second = first.at_look(2)
-    third = second.at_look(3)
-    assert third == first.at_look(3)
-    assert [each.look for each in (first, second, third)] == [1, 2, 3]
-    assert [each.accepts for each in (first, second, third)] == [0.05, 0.025, 0.0125]
-    together = [each.refuses * each.looks_together for each in (first, second, third)]
-    assert together == pytest.approx([0.05, 0.05 + 0.025, 0.05 + 0.025 + 0.0125])
+    assert first.at_look(2).at_look(3) == first.at_look(3)
+    levels = [first.at_look(look).accepting_level(first.compare[0], first.compare) for look in range(1, 9)]
+    assert levels[:3] == pytest.approx([0.03, 0.012, 0.0048])
+    assert 0.0499 < sum(levels) < first.accepts
+    refusing = [first.at_look(look).refusing_level(first.compare[:1]) for look in range(1, 9)]
+    assert refusing == pytest.approx(levels)
 
 
-def test_a_decision_after_a_second_look_says_the_rates_of_both():
-    assert "look" not in " ".join(decide(preset(), []).policy)
-    said = decide(preset().at_look(2), []).policy[-1]
-    assert "rates of look 2 alone" in said
-    assert "together they are 0.075 and 0.075" in said
+def test_a_decision_says_the_rates_of_all_looks():
+    for look in (1, 3):
+        assert "all looks together" in decide(preset().at_look(look), []).policy[-1]
+        assert "accepted in at most 0.050 of runs" in decide(preset().at_look(look), []).policy[-1]

@@ -1,10 +1,12 @@
 """The sketch: the paper's names for the paper's judges, by rule."""
 
+from dataclasses import replace
+
 import pytest
 
-from umpirical.protocols.datasheet.policy_files import preset
-from umpirical.protocols.datasheet.profile import RULES, sketch
+from umpirical.protocols.datasheet.findings import RULES, sketch
 from umpirical.protocols.datasheet.record import ProfileRecord
+from umpirical.protocols.datasheet.spec import preset
 from umpirical.reports.limits import hold_limits
 
 from .samples import STRICT, estimate, llama_measures, measure, paper_measures, qwen_measures, undefined
@@ -47,8 +49,8 @@ def rates(**counts):
 
 
 def few_grades(low, high):
-    limits = estimate(30, 60).interval.model_copy(update={"low": low, "high": high})
-    return measure("effective-grades", estimate(30, 60).model_copy(update={"value": low, "interval": limits}))
+    limits = replace(estimate(30, 60).interval, low=low, high=high)
+    return measure("effective-grades", replace(estimate(30, 60), value=low, interval=limits))
 
 
 @pytest.mark.parametrize(

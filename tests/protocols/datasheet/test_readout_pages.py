@@ -10,12 +10,11 @@ from umpirical.protocols.datasheet.readout_rules import (
     NON_CLAIMS,
     ReadoutRow,
     Readouts,
-    parse_readouts,
     recommend,
-    render_readouts_json,
     shown_measures,
 )
 from umpirical.protocols.datasheet.readouts import render_readouts_html, render_readouts_markdown
+from umpirical.reports.record import record_json
 from umpirical.text.inert import inert
 
 from .samples import estimate, judge, measure, run, undefined
@@ -147,7 +146,7 @@ def sample():
 
 
 def test_the_record_reads_back():
-    assert parse_readouts(render_readouts_json(sample())) == sample()
+    assert Readouts.model_validate_json(record_json(sample())) == sample()
 
 
 def test_page_and_card_say_band_choice_gaps_and_how_to_record():

@@ -98,7 +98,7 @@ def test_the_noise_is_that_of_both_texts_in_both_orders(tmp_path):
     assert (change.retested, change.retest_changed, change.changed_retested) == (1, 0.25, 0.25)
 
 
-def test_a_pair_counts_once_over_its_edits_and_not_at_all_if_one_has_no_verdict(tmp_path):
+def test_a_pair_counts_once_over_its_edits_and_by_the_others_if_one_has_no_verdict(tmp_path):
     whole = pair(1, 0)
     flat = [("1", "2")]
     edited = [pair(1, 0, edit, side, whole) for edit in ("typos", "indentation") for side in ("chosen", "rejected")]
@@ -110,8 +110,15 @@ def test_a_pair_counts_once_over_its_edits_and_not_at_all_if_one_has_no_verdict(
     judgments[-1] = {**judgments[-1], "outcome": "unparsed", "choice": None}
     tallies = counted(tmp_path, judgments)
     found = {(each.test, each.group): each for each in tallies.changes}
-    assert (found["", ""].pairs, found["", ""].incomplete, found["", ""].changed_missing) == (0, 1, 1)
-    assert (found["typos", ""].pairs, found["typos", ""].changed) == (1, 0.5)
+    whole = found["", ""]
+    assert (whole.pairs, whole.incomplete, whole.lost, whole.changed) == (1, 0, 1 / 8, (0 + 1 + 0.5 + 0) / 4)
+    assert (found["typos", ""].pairs, found["typos", ""].changed, found["typos", ""].lost) == (1, 0.5, 0)
+    alone = found["indentation", "side=rejected"]
+    assert (alone.pairs, alone.incomplete, alone.lost) == (1, 0, 0.5)
+    assert [each.lost for each in tallies.edits if (each.test, each.group) == ("", "")] == [1 / 8]
+    judgments[-2] = {**judgments[-2], "outcome": "unparsed", "choice": None}
+    found = {(each.test, each.group): each for each in counted(tmp_path, judgments).changes}
+    assert (found["", ""].pairs, found["", ""].lost) == (1, 1 / 4)
     assert found["indentation", "side=rejected"].incomplete == 1
     assert found["", "side=chosen"].changed == 0.25
     judgments = [row if row["parent"] else {**row, "outcome": "failed", "choice": None} for row in judgments[:-2]]

@@ -5,8 +5,8 @@ import re
 from collections import Counter
 
 from tests.protocols.pairs.pair_studies import labelled, measure, value, write_study
+from tests.servers.chat_server import ChatServer
 from umpirical import run
-from umpirical.testing.chat_server import ChatServer
 
 SHOWN = re.compile(r"\[candidate \w+, (?P<mark>\w+)\]\n(.*?)\n\[end of candidate \w+, (?P=mark)\]", re.DOTALL)
 

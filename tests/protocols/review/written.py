@@ -5,8 +5,8 @@ from pathlib import Path
 
 from tests.stimuli.generation.wanted import drive, grade
 from umpirical.protocols.protocol import Study
-from umpirical.protocols.stress.stimuli import open_generation, planned_commissions, read_originals
-from umpirical.protocols.writing import ReviewTerms, Writing
+from umpirical.protocols.stress.stimuli import planned_commissions, read_originals
+from umpirical.protocols.writing import ReviewTerms, Writing, generation
 from umpirical.study.file import read_study
 
 ANSWERS = {
@@ -82,9 +82,6 @@ def write(folder: Path, wanted=None, *, number=0, opinions=2):
             attempts.append(drive(commission, number, text=text, opinions=votes)[0])
         else:
             attempts.append(drive(commission, number, text=commission.source.candidates[0] + CUE)[0])
-    store = open_generation(folder)
-    try:
+    with generation(folder) as store:
         store.commit([], attempts)
-    finally:
-        store.close()
     return attempts

@@ -41,6 +41,13 @@ SPECS = {
             "Agreement beyond chance; large misses count more.",
         ),
         ("agreement-ccc", "Concordance", "lower", "coefficient", "Lin's coefficient: agreement, and not correlation."),
+        (
+            "agreement-beyond-length",
+            "Agreement beyond length",
+            "lower",
+            "coefficient",
+            "Agreement among texts of one length.",
+        ),
         ("severity", "Severity", "depends", "steps", "How far from mid-scale it grades a middling text."),
         ("compression", "Compression", "depends", "ratio", "What one step of gold moves its grade; below 1, timid."),
         ("abstention-rate", "Abstentions", "depends", "rate", "How often it gives no verdict."),
@@ -67,14 +74,14 @@ PROVED = ("vertical-spacing", "inline-spacing", "indentation")
 
 def rate(k, n, **more):
     low, high = wilson(k, n)
-    interval = Interval(low, high, "cluster-Wilson over tasks")
+    interval = Interval(low, high, method="cluster-Wilson over tasks")
     return Estimate(**{"value": k / n, "numerator": k, "denominator": n, "unit": "item", "interval": interval,
                        "clusters": n, "design_effect": None if k in {0, n} else 1.0} | more)  # fmt: skip
 
 
 def mean(value, low, high, n=60, *, level=0.95, method="jackknife over tasks"):
     """An estimate that is no share."""
-    return Estimate(value, value * n, n, "item", Interval(low, high, method, level), n)
+    return Estimate(value, value * n, n, "item", Interval(low, high, method=method, level=level), n)
 
 
 def shifts(value, deviation, n=60):
@@ -110,6 +117,7 @@ def gold(k, kappa, bias, n=60):
         ("grade-bias", mean(bias, bias - 0.21, bias + 0.21, n)),
         ("weighted-kappa", mean(kappa, kappa - 0.13, min(0.99, kappa + 0.1), n)),
         ("agreement-ccc", mean(kappa + 0.01, kappa - 0.12, min(0.99, kappa + 0.11), n)),
+        ("agreement-beyond-length", mean(kappa - 0.1, kappa - 0.25, kappa + 0.05, n)),
         ("severity", mean(bias * 0.9, bias - 0.3, bias + 0.3, n)),
         ("compression", mean(0.71, 0.55, 0.87, n)),
     ]

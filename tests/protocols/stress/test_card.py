@@ -9,14 +9,14 @@ from tests.cases import each
 from tests.reports.dissection import shape, shown, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS
 from umpirical.protocols.stress.rendering import render_stress_markdown
-from umpirical.reports.card import MOST_LINES
+from umpirical.reports.pages import MOST_LINES
 from umpirical.reports.record import TroubleRecord, record_json
 from umpirical.text.inert import inert
 
 from .infecting import infected
 from .samples import SAMPLES, incomplete, nothing, rate, report, small, stress_test
 
-FIELDS = ["format", "judge", "model", "dataset", "run", "fingerprint"]
+FIELDS = ["format", "judge", "model", "dataset", "policy", "run", "fingerprint"]
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
@@ -45,7 +45,7 @@ def test_the_findings_and_the_cells_are_on_the_card():
         "- Breaks it: Paraphrase (0.183 of verdicts change); Longer wording",
         "| Longer wording | FAIL † | +0.613 more changed; +0.83 grades | \\[+0.491, +0.735\\]; \\[+0.66, +1.00\\] |",
         "| Asked again | INCONCLUSIVE | 0.033 differ | \\[0.009, 0.114\\] | 60 |",
-        "| Your own items | N/A | 0.500 exact; 0.550 weighted κ |",
+        "| Your own items | PASS | 0.500 exact; 0.550 weighted κ; 0.450 beyond length |",
         "Cells are exploratory, each looked at by itself; † survives",
         "- 3 unparsed: no grade found",
     ):
@@ -66,7 +66,10 @@ def test_the_digest_is_that_of_the_record():
 def test_what_is_missing_is_said():
     card = render_stress_markdown(incomplete())
     assert "**Incomplete run: not every planned trial has a response.**" in card
-    assert "| Your own items | N/A | – | no item has a gold label | – |" in card
+    assert (
+        "| Your own items | N/A | – | weighted-kappa was not measured; agreement-beyond-length was not measured | – |"
+        in card
+    )
     assert "None: every response was read as a verdict or an abstention." in card
     assert "survives" not in render_stress_markdown(nothing())
 

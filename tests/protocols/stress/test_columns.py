@@ -7,7 +7,7 @@ import pytest
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.judges.factory import build_judge
 from umpirical.models.spec import Calling
-from umpirical.protocols.stress.check import check_stress
+from umpirical.protocols.stress.protocol import check_stress
 from umpirical.protocols.stress.stimuli import read_originals
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import open_run

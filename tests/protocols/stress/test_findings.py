@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from umpirical.domain.measures import Measure, Undefined
-from umpirical.protocols.stress.findings import TITLES
 from umpirical.protocols.stress.record import MadeRecord
+from umpirical.protocols.stress.verdicts import TITLES
 
 from .samples import SPECS, excess, mean, nothing, rate, report, shifts, stress_test
 
@@ -54,9 +54,11 @@ def test_what_is_undecided_says_how_many_items_would_settle_it():
 
 def test_what_was_not_measured_is_told_apart_from_what_has_no_limit():
     found = lines(report("x", parts={"paraphrase": [("change-rate", Undefined("nobody answered"))],
+                                     "synthetic-ordinal": [("accuracy", rate(30, 60))],
                                      "original": [("accuracy", rate(30, 60))]}))  # fmt: skip
     assert found["not-judged"].startswith("Paraphrase (Change rate: nobody answered")
-    assert "Your own items" not in found["not-judged"]
+    assert "Synthetic levels" not in found["not-judged"]
+    assert "Your own items (weighted-kappa was not measured" in found["not-judged"]
     assert found["agreement"] == "Gives the gold label in 0.500 [0.377, 0.623] of 60 items."
 
 

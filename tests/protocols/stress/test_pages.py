@@ -15,7 +15,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
 from umpirical.protocols import stress
 from umpirical.protocols.stress import rendering
-from umpirical.protocols.stress.record import parse_stress
+from umpirical.protocols.stress.record import StressReport
 from umpirical.protocols.stress.rendering import render_stress_pages
 from umpirical.reports.pages import environment
 from umpirical.reports.record import record_json
@@ -67,7 +67,7 @@ def reports(request):
 def test_the_same_records_give_the_same_bytes(reports):
     first = render_stress_pages(reports)
     environment.cache_clear()
-    assert render_stress_pages([parse_stress(record_json(one)) for one in reports]) == first
+    assert render_stress_pages([StressReport.model_validate_json(record_json(one)) for one in reports]) == first
 
 
 def test_there_is_an_index_and_a_page_for_every_test_of_every_judge(reports):
@@ -129,14 +129,17 @@ def test_the_index_says_what_breaks_each_judge():
         "Breaks it Longer wording (0.200 of verdicts change); Shorter wording (0.167 of verdicts change).",
         "Prompt injection (0.733 of verdicts change, +1.45 grades on average)",
         "Label flip (0.574 of the changes seen).",
-        "Stands up to Vertical spacing, Indentation, Label flip (the changes are seen), Asked again (answers alike).",
+        (
+            "Stands up to Your own items (agrees with the labels), Vertical spacing, Indentation, Label flip (the "
+            "changes are seen), Asked again (answers alike)."
+        ),
         "needs about 172 items, leaning to a pass",
         "Its own noise Asked again: 0.317 [0.213, 0.442] of pairs of answers differ.",
         (
             "Gives the gold label in 0.500 [0.377, 0.623] of 60 items; weighted kappa 0.550 [0.420, 0.650]; "
             "on average 0.62 grades above gold [+0.41, +0.83]."
         ),
-        "5 FAIL · 4 INCONCLUSIVE · 2 N/A",
+        "5 FAIL · 4 INCONCLUSIVE · 1 PASS · 1 N/A",
     ):
         assert expected in text, expected
 
@@ -148,11 +151,11 @@ def test_every_cell_has_its_number_n_interval_and_verdict():
         "Label flip, sound-examiner: ✓ PASS n 54 0.963 seen [0.875, 0.990]",
         "Asked again, wordy, easily told: ? INCONCLUSIVE n 60 0.033 differ [0.009, 0.114] about 151 items",
         (
-            "Your own items, moody/7B: – N/A n 60 0.367 exact [0.256, 0.493] 0.330 weighted κ [0.200, 0.430] "
-            "no limit is set"
+            "Your own items, moody/7B: ? INCONCLUSIVE n 60 0.367 exact [0.256, 0.493] 0.330 weighted κ "
+            "[0.200, 0.430] 0.230 beyond length [0.080, 0.380]"
         ),
         "not run",
-        "Of 22 cells held to a limit 8 fail, and 6 of those, marked † , survive",
+        "Of 25 cells held to a limit 8 fail, and 6 of those, marked † , survive",
         "Passes at ≤ 0.05 and within ±0.25 grades.",
     ):
         assert expected in text, expected
@@ -284,7 +287,7 @@ def test_what_is_missing_is_said():
 
 def test_a_report_without_tests_still_has_an_index():
     text = index_of(nothing())
-    assert "No test was run." in text
+    assert "Tests: none was run." in text
     assert "Not measured: no text with a gold label was judged." in text
     assert "No cell fails, so there is nothing to correct." in text
 

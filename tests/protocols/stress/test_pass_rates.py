@@ -5,17 +5,18 @@ from decimal import Decimal
 import pytest
 
 from tests.protocols.stress.samples import report as stress_sample
+from umpirical.domain.measures import Estimate
 from umpirical.protocols.stress.heat_map import pass_rates
 from umpirical.protocols.stress.record import WriterSpendRecord
 from umpirical.protocols.stress.rendering import render_stress_pages
-from umpirical.reports.record import EstimateRecord, SpendRecord
+from umpirical.reports.record import SpendRecord
 
 
 def accuracies(report):
     return {
         measure.stratum: measure.result.value
         for measure in report.measures
-        if measure.name == "accuracy" and not measure.group and isinstance(measure.result, EstimateRecord)
+        if measure.name == "accuracy" and not measure.group and isinstance(measure.result, Estimate)
     }
 
 

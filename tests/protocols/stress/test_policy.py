@@ -5,7 +5,7 @@ import pytest
 from umpirical.domain.errors import UmpiricalError
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.stress.heat_map import FIGURES, HEADLINES
-from umpirical.protocols.stress.policy import MARGIN, NO_LIMIT, SHELF, SIGNED, allowed, limit_words, policy_words
+from umpirical.protocols.stress.policy import MARGIN, SHELF, SIGNED, allowed, limit_words, policy_words
 from umpirical.protocols.stress.protocol import STRESS
 from umpirical.protocols.stress.report import scale_record
 from umpirical.protocols.stress.verdicts import judge_answers
@@ -34,9 +34,12 @@ def test_the_margin_is_of_a_rate_and_of_the_range():
     assert list(held("same-verdict", NOMINAL)) == ["excess-change"]
 
 
-@pytest.mark.parametrize("kind", ["original", "given-label"])
-def test_agreement_has_no_limit(kind):
-    assert held(kind) == {}
+def test_agreement_has_a_limit_on_labels_and_none_on_new_texts():
+    assert {name: one.least for name, one in held("original").items()} == {
+        "weighted-kappa": 0.4,
+        "agreement-beyond-length": 0.2,
+    }
+    assert held("given-label") == {}
 
 
 def test_every_limit_is_on_a_measure_there_is_and_has_a_reason():
@@ -60,7 +63,7 @@ def test_the_words_have_every_limit_and_its_reason():
     text = "\n".join(words)
     for limit in LIMITS:
         assert limit.why in text
-    for expected in ("≤ 0.05", "within ±0.25 grades", "≥ 0.8", "≤ 0.1", NO_LIMIT, "N/A never counts as a pass"):
+    for expected in ("≤ 0.05", "within ±0.25 grades", "≥ 0.8", "≤ 0.1", "≥ 0.4", "N/A never counts as a pass"):
         assert expected in text
     assert "without order" not in text
 
@@ -98,7 +101,6 @@ def test_a_policy_of_ones_own_says_what_differs(tmp_path):
     words = "\n".join(policy_words(margin=0.05, scale=scale_record(SIX), policy=policy))
     assert "Agreement with gold: accuracy ≥ 0.9." in words
     assert "Asked again" not in words
-    assert NO_LIMIT not in words
 
 
 def test_a_policy_of_ones_own_makes_a_judge_fail_or_pass():
@@ -112,7 +114,7 @@ def test_a_policy_of_ones_own_makes_a_judge_fail_or_pass():
     assert {cell.verdict for cell in loose.verdicts if cell.test in changed} <= {"PASS", "INCONCLUSIVE"}
     strict = STRESS.hold(sample, {"policy": "tight", "limits": [tight]})
     assert "PASS" not in {cell.verdict for cell in strict.verdicts if cell.test in changed}
-    assert (STRESS.policy_name(sample), STRESS.policy_name(loose)) == ("", "wide")
+    assert (STRESS.policy_name(sample), STRESS.policy_name(loose)) == ("stress", "wide")
     assert STRESS.parse(STRESS.render(loose)) == loose
     assert "own_policy" not in STRESS.render(sample)
     assert STRESS.as_published(sample, loose) == loose
@@ -123,7 +125,7 @@ def test_a_policy_of_ones_own_makes_a_judge_fail_or_pass():
 @pytest.mark.parametrize(
     ("text", "problem", "fix"),
     [
-        ("policy: x\nlimit: []\n", "limit", "its keys: policy, about, limits"),
+        ("policy: x\nlimit: []\n", "limit", "its keys: policy, about, accepts, refuses, look, limits"),
         ("policy: x\nlimits: [{measure: flip-rate, at: repeats, most: 1}]\n", "most", "its keys: measure, at, at_most"),
         ("policy: x\nlimits: [{measure: flips, at: repeats, at_most: 1}]\n", "no measure named flips", "measures.md"),
         ("policy: x\nlimits: [{measure: flip-rate, at: repeats, at_most: 1, within: 1}]\n", "needs one of", "keys"),

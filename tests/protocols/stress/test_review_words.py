@@ -1,6 +1,7 @@
 """What people said of the generated texts, on the page, on the card and in a line."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.protocols.stress.infecting import infected
 from tests.protocols.stress.samples import JUDGES, report, small, stress_test
 from tests.reports.dissection import Page
 from tests.reports.payloads import PAYLOADS
+from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.protocols.review_record import (
     ReviewedGenerator,
     ReviewedTest,
@@ -17,25 +19,25 @@ from umpirical.protocols.review_record import (
     rate_words,
     review_words,
 )
-from umpirical.protocols.stress.record import parse_stress
+from umpirical.protocols.stress.record import StressReport
 from umpirical.protocols.stress.rendering import render_stress_markdown, render_stress_pages
 from umpirical.protocols.stress.verdicts import why_not_made
-from umpirical.reports.record import EstimateRecord, IntervalRecord, UndefinedRecord, record_json
+from umpirical.reports.record import record_json
 from umpirical.text.inert import inert
 
 
 def found(numerator, denominator, low, high, *, unit="pair", value=None):
-    return EstimateRecord(
+    return Estimate(
         value=numerator / denominator if value is None else value,
         numerator=numerator,
         denominator=denominator,
         unit=unit,
-        interval=IntervalRecord(low=low, high=high, level=0.95, method="cluster-Wilson over originals"),
+        interval=Interval(low=low, high=high, level=0.95, method="cluster-Wilson over originals"),
         clusters=denominator,
     )
 
 
-NONE = UndefinedRecord(reason="no item was decided by two people", left_out={"fewer than two people decided": 18})
+NONE = Undefined(reason="no item was decided by two people", left_out={"fewer than two people decided": 18})
 
 
 def review(**changes):
@@ -92,9 +94,9 @@ def test_agreement_has_its_interval_or_the_reason():
     assert agreement_words(review(agreement=NONE, alpha=NONE)) == (
         "Agreement of people: undefined, no item was decided by two people"
     )
-    constant = UndefinedRecord(reason="all decisions are one")
+    constant = Undefined(reason="all decisions are one")
     assert agreement_words(review(alpha=constant)).endswith("alpha undefined, all decisions are one")
-    bare = found(1, 2, 0.1, 0.9).model_copy(update={"interval": None})
+    bare = replace(found(1, 2, 0.1, 0.9), interval=None)
     assert rate_words(bare) == "0.500 without an interval (1/2)"
     assert coefficient_words(bare) == "0.500 without an interval (2 pairs)"
 
@@ -148,9 +150,9 @@ def test_the_card_has_two_lines_and_keeps_to_its_length():
 
 def test_the_record_keeps_it():
     given = report(review=review())
-    assert parse_stress(record_json(given)) == given
+    assert StressReport.model_validate_json(record_json(given)) == given
     # Records of before there were reviews are read as they are.
-    assert parse_stress(record_json(report())).review is None
+    assert StressReport.model_validate_json(record_json(report())).review is None
 
 
 @pytest.mark.parametrize(

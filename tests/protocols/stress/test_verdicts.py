@@ -16,7 +16,7 @@ MARGIN = 0.25  # exact in binary, so that "exactly at the limit" means that
 
 def measured(name, low, high, n=100, *, value=None, level=0.95):
     middle = (low + high) / 2 if value is None else value
-    estimate = Estimate(middle, middle * n, n, "item", Interval(low, high, "by hand", level), n)
+    estimate = Estimate(middle, middle * n, n, "item", Interval(low, high, method="by hand", level=level), n)
     return as_record(name, estimate)
 
 
@@ -116,7 +116,7 @@ def test_a_part_that_fails_outweighs_one_that_was_not_measured():
 
 
 def test_an_interval_that_is_open_or_missing_settles_nothing():
-    open_above = as_record("flip-detection", Estimate(0.9, 90, 100, "item", Interval(0.7, None, "x"), 100))
+    open_above = as_record("flip-detection", Estimate(0.9, 90, 100, "item", Interval(0.7, None, method="x"), 100))
     missing = as_record("flip-detection", Estimate(0.9, 90, 100, "item", None, 100))
     for one in (open_above, missing):
         cell = judged("label-flip", one)
@@ -151,11 +151,44 @@ def test_stability(low, high, verdict):
     assert judged("stability", measured("flip-rate", low, high)).verdict == verdict
 
 
-@pytest.mark.parametrize("test", ["original", "synthetic-ordinal"])
-def test_agreement_with_gold_has_no_limit(test):
-    cell = judged(test, as_record("accuracy", rate(60, 60)))
+def test_new_texts_have_no_limit():
+    cell = judged("synthetic-ordinal", as_record("accuracy", rate(60, 60)))
     assert (cell.verdict, cell.parts) == ("N/A", [])
     assert cell.why.startswith("no limit is set")
+
+
+def agreement(kappa, beyond, *, name="weighted-kappa"):
+    return judged("original", measured(name, *kappa), measured("agreement-beyond-length", *beyond))
+
+
+@each(
+    ("kappa", "beyond", "verdict"),
+    [
+        ((0.4, 0.8), (0.2, 0.6), "PASS"),
+        ((0.39, 0.8), (0.2, 0.6), "INCONCLUSIVE"),
+        ((0.4, 0.8), (0.19, 0.6), "INCONCLUSIVE"),  # follows length, for all that is known
+        ((-0.2, 0.2), (0.2, 0.6), "FAIL"),
+        ((0.5, 0.8), (-0.2, 0.19), "FAIL"),
+    ],
+)
+def test_agreement_with_labels(kappa, beyond, verdict):
+    assert agreement(kappa, beyond).verdict == verdict
+
+
+def test_accuracy_is_not_agreement_and_what_is_undefined_never_passes():
+    one_label = as_record("weighted-kappa", Undefined("all gold labels and verdicts are one: nothing to agree on"))
+    cell = judged(
+        "original", as_record("accuracy", rate(60, 60)), one_label, measured("agreement-beyond-length", 0.5, 1)
+    )
+    assert cell.verdict == "N/A"
+    assert "nothing to agree on" in cell.why
+
+
+def test_without_labels_correctness_was_not_measured():
+    test = stress_test("original", made=MadeRecord(wanted=60))
+    cell = judge_test(test, [], margin=MARGIN, scale=scale_record(SIX))
+    assert (cell.verdict, cell.parts) == ("N/A", [])
+    assert cell.why == "correctness was not measured, since the data has no labels"
 
 
 def unchanged(n, *, changes=0, **more):
@@ -163,7 +196,7 @@ def unchanged(n, *, changes=0, **more):
     moved = [1.0] * changes + [0.0] * (n - changes)
     for name, level in (("excess-change", 0.95), ("shift-equivalence", 0.90)):
         found = signed_mean(moved, [0.0] * n, [1] * n, level=level)
-        ends = Interval(found.low, found.high, "signed mean", level)
+        ends = Interval(found.low, found.high, method="signed mean", level=level)
         yield as_record(name, Estimate(found.value, changes, n, "item", ends, n, **more))
 
 

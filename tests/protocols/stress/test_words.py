@@ -4,11 +4,10 @@ import doctest
 
 import pytest
 
-from umpirical.domain.measures import Measure
+from umpirical.domain.measures import Interval, Measure
 from umpirical.protocols.stress import policy as writing
 from umpirical.protocols.stress.policy import allowed_words, interval_words, unit_words, value_words
 from umpirical.reports import numbers
-from umpirical.reports.record import IntervalRecord
 
 from .samples import SPECS, mean, rate, report
 
@@ -41,7 +40,7 @@ def test_a_measure_is_written_in_its_own_way(name, result, value, interval, unit
 def test_an_open_or_missing_interval_is_said():
     one = record("grade-shift", mean(0.4, -0.1, 0.9))
     assert interval_words(one, None) == "none"
-    assert interval_words(one, IntervalRecord(low=0.1, high=None, level=0.95, method="")) == "above 0.10"
+    assert interval_words(one, Interval(low=0.1, high=None, level=0.95, method="")) == "above 0.10"
 
 
 @pytest.mark.parametrize(

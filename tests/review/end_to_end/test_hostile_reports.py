@@ -15,9 +15,9 @@ from tests.protocols.stress.infecting import infected as infected_report
 from tests.protocols.stress.samples import small
 from tests.reports.payloads import HIDDEN, PAYLOADS
 from tests.reports.payloads import infected as infected_datasheet
+from tests.servers.chat_server import ChatServer
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.stress.rendering import render_stress_pages
-from umpirical.testing import ChatServer
 
 LABELS = ["<img src=x onerror=window.fired=1>", "=cmd|' /C calc'!A0", "{{7*7}} \u202e\x1b[2J"]
 
@@ -87,7 +87,7 @@ def test_a_hostile_judge_is_reported_and_does_nothing(browser, tmp_path):
         command = [sys.executable, "-m", "umpirical", "run", str(folder), "--trust"]
         done = subprocess.run(command, capture_output=True, check=False)
     said = (done.stdout + done.stderr).decode()
-    assert done.returncode == 0, said
+    assert done.returncode in {0, 3, 4}, said
     assert not HIDDEN.search(said)
     assert judge.said >= len(HOSTILE)
     pages = sorted((folder / "report").glob("*.html"))

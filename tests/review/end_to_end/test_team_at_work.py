@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tests import postgres
-from umpirical.testing import ChatServer
+from tests.servers.chat_server import ChatServer
 
 from .models import Models
 from .people_at_keys import Adjudicator, Done, Reviewer, come_in, press_through

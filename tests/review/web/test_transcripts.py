@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from umpirical.domain.transcripts import Message, ToolCall, Transcript
 from umpirical.review.desk import ItemView
-from umpirical.review.web.item_screen import item_screen
+from umpirical.review.web.item_screen import InvalidEdit, edited, item_screen, pair_messages, parts_of, read_transcript
 from umpirical.review.web.requests import from_editor, to_editor
-from umpirical.review.web.transcripts import InvalidEdit, edited, pair_messages, parts_of, read_transcript
 
 from . import samples
 

@@ -7,8 +7,7 @@ import pytest
 
 from umpirical.domain.stimuli import TIER_2, Family, GivenWinner
 from umpirical.stimuli.controlled.carriers.carrier import Carrier, crossing_problem, read_carriers
-from umpirical.stimuli.controlled.carriers.crossing import MOST_CROSSED, carrier_quads, crossings
-from umpirical.stimuli.controlled.carriers.gate import carriers_checked
+from umpirical.stimuli.controlled.carriers.crossing import MOST_CROSSED, carrier_quads, carriers_checked, crossings
 from umpirical.stimuli.controlled.carriers.pairs import carrier_stimuli
 from umpirical.stimuli.controlled.gates import quads_of
 from umpirical.stimuli.controlled.trivial import REPORTED, TRIVIAL

@@ -22,7 +22,7 @@ from umpirical.stimuli.controlled.carriers.carrier import (
     read_carriers,
     without,
 )
-from umpirical.stimuli.controlled.carriers.gate import carriers_checked
+from umpirical.stimuli.controlled.carriers.crossing import carriers_checked
 from umpirical.stimuli.controlled.carriers.pairs import LAYOUTS, MOST_EDITED, carrier_stimuli, laid_out
 from umpirical.stimuli.controlled.ladder.transforms import TOKENIZERS
 from umpirical.store.yaml_files import parse_yaml

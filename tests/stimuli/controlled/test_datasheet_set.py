@@ -9,16 +9,20 @@ from scipy.stats import chi2_contingency
 from tests.cases import each
 from tests.stimuli.built import built, materials_of, tasks_of
 from tests.stimuli.own_tasks import CROSSED
+from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import GivenWinner, NoPreference
 from umpirical.judges.judge import Capabilities
 from umpirical.runs.plan import Design, shown
 from umpirical.stimuli.controlled.datasheet_set import RECIPES, datasheet_stimuli, recipe
 from umpirical.stimuli.controlled.family_files import builtin_families, filler_tasks, read_family
-from umpirical.stimuli.controlled.ladder.pairs import bases, chain
+from umpirical.stimuli.controlled.ladder import quads
+from umpirical.stimuli.controlled.ladder.pairs import PairMaker, bases, chain
+from umpirical.stimuli.controlled.ladder.quads import QuadMaker, RequestBalance
 from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS, canonical, length_gap
 from umpirical.stimuli.controlled.materials import builtin_materials, crossed_materials
 from umpirical.stimuli.controlled.tasks import statements
+from umpirical.stimuli.controlled.trivial import Balancer
 from umpirical.store.yaml_files import parse_yaml
 
 SIZES = list(RECIPES)
@@ -43,7 +47,7 @@ def calls(stimuli):
 
 @pytest.mark.parametrize(
     ("size", "most", "least"),
-    [("screen", 340, 330), ("paper", 620, 620), ("standard", 1250, 1248), ("full", 2500, 2400)],
+    [("screen", 340, 330), ("paper", 620, 620), ("standard", 1370, 1366), ("full", 2640, 2600)],
 )
 def test_a_size_takes_as_many_calls_as_it_says(size, most, least):
     found = len(calls(built(size)))
@@ -85,6 +89,19 @@ def test_limits_are_set_at_one_requirement_and_at_five_and_these_are_asked_about
 
 
 # Quads.
+
+
+def test_the_quad_that_the_module_tells_of_is_made_so():
+    [twin] = [family.asked(0) for family in builtin_families() if family.id == "jam-batch"]
+    one, other = QuadMaker(twin, 0, 1, RequestBalance()).quad(2.0, 0, rank=1)
+    first, second = reversed(one.candidates)
+    assert one.candidates == other.candidates
+    assert [version.stated(first) for version in twin.versions] == [frozenset(range(8)), frozenset({8, 9})]
+    assert [version.stated(second) for version in twin.versions] == [frozenset(range(4)), frozenset(range(4, 10))]
+    found = [(each.expectation.candidate, each.base, each.delta, each.stratum) for each in (one, other)]
+    assert found == [(1, 2.0, 2.0, "register"), (0, 1.0, 2.0, "register")]
+    slot = twin.versions[0].facts[4]
+    assert all(f'"{text}"' in quads.__doc__ for text in (slot.forms[0], slot.fillers[0]))
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -332,10 +349,38 @@ def test_in_a_conflict_pair_u_is_better_by_one_requirement_and_v_is_longer():
         short, long = parts(stimulus)
         assert ROUNDED.get(extra(long, short), extra(long, short)) == stimulus.stratum
         assert (stimulus.delta, stimulus.expectation) == (1.0, GivenWinner(0))
-    strata = Counter(stimulus.stratum for stimulus in pairs)
-    assert set(strata) == {"+25%", "+50%"}
-    assert max(strata.values()) - min(strata.values()) <= 1
+        assert len(set(long)) == len(long)
+    assert Counter(stimulus.stratum for stimulus in pairs) == {"+25%": 48, "+50%": 48, "+100%": 16, "+200%": 32}
     assert len({stimulus.base for stimulus in pairs}) >= 3
+
+
+@pytest.mark.parametrize("size", ["screen", "standard", "full"])
+def test_the_longest_answer_is_three_times_as_long_and_says_less_of_what_was_asked(size):
+    tasks = tasks_of(size)
+    for stimulus in (pair for pair in of(size, "conflict") if pair.stratum == "+200%"):
+        better, longer = stimulus.candidates
+        assert 2.4 < len(longer) / len(better) < 3.6
+        stated = [tasks[stimulus.task_id].stated(text) for text in stimulus.candidates]
+        assert stated[1] < stated[0]
+        # The shorter one states nothing that was not asked for.
+        assert len(stated[0]) == len(parts(stimulus)[0])
+
+
+def test_a_task_of_two_requirements_has_no_room_for_an_answer_three_times_as_long():
+    task = next(iter(tasks_of("screen").values()))
+    small = PairMaker(replace(task, requirements=task.requirements[:2]), 0, 1, Balancer())
+    assert not small.has_room("+200%")
+    assert small.far("+100%", 0, rank=0).base == 0
+
+
+def test_figures_are_asked_at_the_largest_step_of_as_many_families_as_limits_need():
+    largest = [stimulus for stimulus in of("standard", "figures") if stimulus.delta == 5]
+    assert len({stimulus.quad for stimulus in largest}) == len({stimulus.cluster for stimulus in largest}) == 23
+
+
+def test_standard_begins_with_the_pairs_that_it_had_when_answers_to_it_were_recorded():
+    shown = [(stimulus.task, *stimulus.candidates) for stimulus in built("standard")[:672]]
+    assert digest("pairs", shown)[:16] == "1a8c52055f045806"
 
 
 def test_length_and_conflict_pairs_come_in_every_domain():
@@ -371,7 +416,7 @@ def test_a_family_of_the_users_own_gets_every_control():
     family = read_family(parse_yaml(CROSSED, name="own.yaml"))
     materials = crossed_materials([(family, place % 3) for place in range(12)])
     found = Counter(s.family for s in datasheet_stimuli(materials, RECIPES["full"], seed=1))
-    assert (found["delta0-subset"], found["length"], found["conflict"]) == (6, 6, 12)
+    assert (found["delta0-subset"], found["length"], found["conflict"]) == (6, 6, 12 + 6)
 
 
 def test_the_two_ladders_share_no_stimulus():

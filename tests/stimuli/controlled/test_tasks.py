@@ -514,10 +514,10 @@ THREE = ["cat-note.ida", "cat-note.omar", "cat-note.june"]
     ("text", "tasks", "calls", "steps"),
     [
         # Of each task: two vacuum prompts, an equal pair, four pairs of the ladder; of every second one, a conflict.
-        (FAMILY, THREE, 3 * 12 + 2 * 2, {0.5, 1, 2}),
-        (SINGLE, ["cat-note"], 12 + 2, {1, 2, 0.5}),
-        (CROSSED, THREE, 3 * 12 + 2 * 2, {0.5, 1, 2}),
-        (CROSSED_SINGLE, ["cat-note"], 12 + 2, {1, 2}),
+        (FAMILY, THREE, 3 * 12 + 2, {0.5, 1, 2}),
+        (SINGLE, ["cat-note"], 12, {1, 2, 0.5}),
+        (CROSSED, THREE, 3 * 12 + 2, {0.5, 1, 2}),
+        (CROSSED_SINGLE, ["cat-note"], 12, {1, 2}),
     ],
     ids=["fillers with parameters", "fillers without", "crossed with parameters", "crossed without"],
 )

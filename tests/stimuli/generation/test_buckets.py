@@ -22,7 +22,14 @@ from tests.stimuli.generation.wanted import (
 from tests.timing import LINEAR, growth
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
-from umpirical.stimuli.generation.plan import Bucket, bucket_report, plan_buckets, rejection_reasons, source_report
+from umpirical.stimuli.generation.plan import (
+    Bucket,
+    Counts,
+    bucket_report,
+    plan_buckets,
+    rejection_reasons,
+    source_report,
+)
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 
 TEST = PERTURBATIONS.get("synthetic-ordinal")
@@ -38,7 +45,7 @@ def essays(golds, *, tasks=3):
 
 
 def plan(originals, *, per_level=2, seed=1, scale=ORDINAL, **more):
-    return plan_buckets(TEST, originals, replace(TERMS, scale=scale), seed=seed, per_level=per_level, **more)
+    return plan_buckets(TEST, originals, replace(TERMS, scale=scale), Counts(per_level, **more), seed=seed)
 
 
 EVERY_LEVEL = essays(["1", "2", "3", "4", "5", "6"] * 4, tasks=5)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.cases import each
 from tests.stimuli.generation.wanted import BINARY, ESSAY, INTERVAL, NOMINAL, ORDINAL, TERMS, original
 from umpirical.domain.scales import GradeScale
-from umpirical.stimuli.generation.plan import Skipped, plan_commissions
+from umpirical.stimuli.generation.plan import Counts, Skipped, plan_commissions
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
 
 TESTS = [test for test in PERTURBATIONS if isinstance(test, GeneratedPerturbation)]
@@ -18,7 +18,7 @@ TESTS = [test for test in PERTURBATIONS if isinstance(test, GeneratedPerturbatio
 
 def plan(originals, *tests, scale=ORDINAL, seed=1, per_level=2):
     chosen = [PERTURBATIONS.get(test) for test in tests]
-    return plan_commissions(originals, chosen, replace(TERMS, scale=scale), seed=seed, per_level=per_level)
+    return plan_commissions(originals, chosen, replace(TERMS, scale=scale), Counts(per_level), seed=seed)
 
 
 def essays(*golds, text=ESSAY):

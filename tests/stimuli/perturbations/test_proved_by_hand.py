@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.cases import each
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
-from umpirical.stimuli.perturbations.writing import RATE, REAL_WORDS
+from umpirical.stimuli.perturbations.proved import RATE, REAL_WORDS
 
 CODE = "```python\nif  dry :\n\n    say( 'a - b...' )\n```"
 LIST = "Rules:\n- Water them daily.\n- Wait an hour.\n- Look again."

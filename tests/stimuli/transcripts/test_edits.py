@@ -6,14 +6,18 @@ from hypothesis import strategies as st
 from tests.stimuli.transcripts.runs import TOOLS, transcripts
 from umpirical.domain.policies import Closing, Figures, Forbid, Require, figures_in, policy_from_text
 from umpirical.domain.transcripts import transcript_from_text
-from umpirical.stimuli.transcripts.cases import EDITS, GivenRule, cases_of, derived_rules, message_changes
-from umpirical.stimuli.transcripts.edits import (
+from umpirical.stimuli.transcripts.cases import (
+    EDITS,
     PLACES,
     ExampleCall,
+    GivenRule,
+    cases_of,
     cut_ending,
+    derived_rules,
     drop_calls,
     insert_calls,
     lengthen,
+    message_changes,
     swap_figures,
 )
 

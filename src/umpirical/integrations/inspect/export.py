@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
+
 from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Failed, Outcome
 from umpirical.domain.responses import Response
@@ -13,6 +15,7 @@ from umpirical.domain.trials import Trial
 from umpirical.judges.factory import build_renderer
 from umpirical.judges.judge import Judge
 from umpirical.models.requests import ChatRequest
+from umpirical.reports.record import EstimateRecord
 from umpirical.runs.judgments import reader_of
 from umpirical.runs.plan import request_for, shown
 from umpirical.runs.run import Run, open_run
@@ -176,7 +179,8 @@ def _results(finished: FinishedRun, samples: "list[EvalSample]") -> "EvalResults
 
     from umpirical.integrations.inspect.samples import estimates, metrics
 
-    about = {name: found.model_dump(mode="json") for name, found in estimates(finished).items()}
+    as_json = TypeAdapter(EstimateRecord).dump_python
+    about = {name: as_json(found, mode="json") for name, found in estimates(finished).items()}
     values, done = metrics(finished), sum(sample.error is None for sample in samples)
     score = EvalScore(
         name="verdict",

@@ -6,11 +6,12 @@ from typing import Any, assert_never
 from inspect_ai.scorer import Score
 
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
+from umpirical.domain.measures import Estimate
 from umpirical.domain.responses import Response
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import BASELINE, Trial
 from umpirical.reports.numbers import measured_value
-from umpirical.reports.record import EstimateRecord, MeasureRecord
+from umpirical.reports.record import MeasureRecord
 from umpirical.runs.run import Run
 from umpirical.study.results import FinishedRun
 
@@ -71,12 +72,12 @@ def metrics(finished: FinishedRun) -> dict[str, float]:
     return found | {name: estimate.value for name, estimate in estimates(finished).items()}
 
 
-def estimates(finished: FinishedRun) -> dict[str, EstimateRecord]:
+def estimates(finished: FinishedRun) -> dict[str, Estimate]:
     """Returns the headline measures that are numbers, by name."""
     return {
         _name(measure): measure.result
         for measure in _headline(finished)
-        if isinstance(measure.result, EstimateRecord) and measure.result.censoring == "none"
+        if isinstance(measure.result, Estimate) and measure.result.censoring == "none"
     }
 
 
@@ -86,7 +87,7 @@ def undefined(finished: FinishedRun) -> dict[str, str]:
 
 
 def _why_not(measure: MeasureRecord) -> str:
-    if not isinstance(measure.result, EstimateRecord):
+    if not isinstance(measure.result, Estimate):
         return measure.result.reason
     if measure.result.censoring == "none":
         return ""

@@ -25,7 +25,7 @@ SECONDS = 120
 
 
 @task
-def datasheet(  # noqa: PLR0913  # each by its name
+def datasheet(  # noqa: PLR0913  # Inspect's `-T` options are its parameters
     *,
     size: str | None = None,
     arms: str | Sequence[str] = (),
@@ -39,7 +39,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
 ) -> Task:
     """Measures the model as a judge on controlled stimuli, and writes its datasheet.
 
-    `size` is screen (336 calls), paper (620), standard (1,248, the default) or full (2,496); `arms` are further tie
+    `size` is screen (336 calls), paper (620), standard (1,368, the default) or full (2,640); `arms` are further tie
     instructions, strict and forced-choice; everything is asked `repeats` times; `seed` draws the stimuli. `judge` is a
     file with a judge in it, which says everything but the model. `study` is a study file, or its folder, in place of
     all of these; there, `judge` is the name of one of its judges. The run and its documents are kept in `folder`: by
@@ -54,7 +54,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
 
 
 @task
-def stress(  # noqa: PLR0913  # each by its name
+def stress(  # noqa: PLR0913  # Inspect's `-T` options are its parameters
     *,
     data: str | None = None,
     rubric: str = "",

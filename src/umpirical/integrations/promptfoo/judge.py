@@ -31,14 +31,14 @@ from umpirical.integrations.promptfoo.assertion import (
     read_assertion,
 )
 from umpirical.judges.adapters.catalogue import Adapted
-from umpirical.judges.adapters.program import program_files, run_to_end
+from umpirical.judges.adapters.program import run_to_end
 from umpirical.judges.adapters.python import Batches
 from umpirical.judges.adapters.returned import judgment_text
 from umpirical.judges.arguments import NAMES, shown_values
+from umpirical.judges.code_files import CHANGED, digests_of, program_files
 from umpirical.judges.placeholders import ROW
 from umpirical.judges.user_code import QUIET
 from umpirical.models.caller import CallFailed
-from umpirical.store.manifests import file_sha256
 
 if TYPE_CHECKING:
     from umpirical.judges.endpoint_spec import PromptfooSpec
@@ -53,8 +53,6 @@ OWN = frozenset(
 )
 """Variables that promptfoo fills in itself."""
 
-CODE = (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".py", ".rb", ".go")
-
 _TAKEN_FOR_A_FILE = re.compile(r"(?:file://|package:)")
 
 Row = Mapping[str, Any]
@@ -66,27 +64,27 @@ def describe(spec: "PromptfooSpec", folder: Path) -> dict[str, Any]:
     return {"kind": "grade", "scale": YES_NO}
 
 
-def files(spec: "PromptfooSpec", folder: Path) -> list[Path]:
+def files(spec: "PromptfooSpec", folder: Path) -> dict[str, Path]:
     assertion = read_assertion(spec, folder)
-    config, *named = assertion.files
-    found = {config, *program_files([*spec.command, *map(str, named)], folder, also=CODE if named else ())}
-    if (env := assertion.home / ".env").is_file():
-        found.add(env)
     home = folder.resolve()
-    return [folder / file for file in sorted({file.resolve().relative_to(home) for file in found})]
+    config, env = assertion.files[0], assertion.home / ".env"
+    found = {str(file.relative_to(home)): file for file in (config, env) if file.is_file()}
+    return found | program_files([*spec.command, *map(str, assertion.files[1:])], folder)
 
 
-def judge(spec: "JudgeSpec", folder: Path) -> Adapted:
-    assert spec.promptfoo is not None  # noqa: S101  # the caller checked it
-    assertion = read_assertion(spec.promptfoo, folder)
+def judge(spec: "JudgeSpec", named: "PromptfooSpec", folder: Path) -> Adapted:
+    assertion = read_assertion(named, folder)
     roles = _roles(spec, assertion)
     _check_scale(spec)
-    command = command_of(spec.promptfoo.command, folder, spec.name)
+    command = command_of(named.command, folder, spec.name)
+    code = _code(assertion, folder)
     running: set[asyncio.Task[Any]] = set()
 
     async def put(questions: Sequence[Question]) -> list[str | Exception]:
         task = asyncio.current_task()
         assert task is not None  # noqa: S101  # a batch is a task of its own
+        if _code(assertion, folder) != code:
+            raise CallFailed("judge-error", CHANGED)
         running.add(task)
         try:
             rows = await evaluated(command, assertion, questions, deadline=spec.deadline)
@@ -108,9 +106,13 @@ def judge(spec: "JudgeSpec", folder: Path) -> Adapted:
 
 
 def _identity(assertion: Assertion, folder: Path, version: str) -> Json:
+    return {"promptfoo": version, "parts": written(assertion.parts), "files": _code(assertion, folder)}
+
+
+def _code(assertion: Assertion, folder: Path) -> dict[str, str]:
+    """Returns the digests of the files that an assertion names, with all code that they may load."""
     named = [str(file) for file in assertion.files[1:]]
-    files = {str(file.relative_to(folder)): file_sha256(file) for file in program_files(named, folder)}
-    return {"promptfoo": version, "parts": written(assertion.parts), "files": files}
+    return digests_of(program_files(["promptfoo", *named], folder)) if named else {}
 
 
 def _roles(spec: "JudgeSpec", assertion: Assertion) -> dict[str, str]:

@@ -69,18 +69,17 @@ class EndpointJudge:
         await self.model.close()
 
 
-def endpoint_judge(spec: "JudgeSpec", reader: AnswerReader, fingerprint: str, calling: Calling) -> EndpointJudge:
+def endpoint_judge(
+    spec: "JudgeSpec", http: "HttpSpec", reader: AnswerReader, fingerprint: str, calling: Calling
+) -> EndpointJudge:
     """Opens the endpoint of a spec. Its price is unknown: no call counts towards a budget."""
-    assert spec.http is not None  # noqa: S101  # the caller checked it
     caller = Caller(
-        _EndpointConnection(spec.http, timeout=spec.deadline),
-        retrying=Retrying(attempts=spec.http.attempts),
+        _EndpointConnection(http, timeout=spec.deadline),
+        retrying=Retrying(attempts=http.attempts),
         pace=calling.pace(),
         meter=replace(calling.meter, pricer=UNPRICED),
     )
-    return EndpointJudge(
-        spec.name, spec.kind, spec.http, caller, reader, spec.capabilities, fingerprint, columns_of(spec)
-    )
+    return EndpointJudge(spec.name, spec.kind, http, caller, reader, spec.capabilities, fingerprint, columns_of(spec))
 
 
 class _EndpointConnection(Connection):

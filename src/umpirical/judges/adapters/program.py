@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 import signal
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -21,10 +21,11 @@ from umpirical.domain.responses import FailureKind
 from umpirical.domain.trials import Presented
 from umpirical.judges.adapters.catalogue import Adapted
 from umpirical.judges.arguments import question_of
+from umpirical.judges.code_files import CHANGED, digests_of, program_files
 from umpirical.judges.failures import Unreadable
 from umpirical.judges.user_code import QUIET
 from umpirical.models.caller import CallFailed
-from umpirical.store.manifests import file_sha256
+from umpirical.store.files import state_folder
 from umpirical.text.json_texts import without_doubles
 
 if TYPE_CHECKING:
@@ -53,8 +54,11 @@ _alive: set[int] = set()
 class Program:
     """A command, run in as many processes as wanted. Each question goes to the one with the fewest in flight."""
 
-    def __init__(self, command: Sequence[str], folder: Path, *, processes: int = 1) -> None:
-        self._seats = [_Seat(command, folder) for _ in range(processes)]
+    def __init__(
+        self, command: Sequence[str], folder: Path, *, processes: int = 1, files: Mapping[str, str] | None = None
+    ) -> None:
+        """With `files`, the digests of its code, no process is started once that has changed."""
+        self._seats = [_Seat(command, folder, files) for _ in range(processes)]
 
     async def ask(self, question: Mapping[str, object]) -> dict[str, Any]:
         """Returns the reply to a question, without its id. Raises CallFailed if there is none."""
@@ -73,8 +77,8 @@ class Program:
 class _Seat:
     """The place of one process: when it has ended, the next one takes it."""
 
-    def __init__(self, command: Sequence[str], folder: Path) -> None:
-        self._command, self._folder = command, folder
+    def __init__(self, command: Sequence[str], folder: Path, files: Mapping[str, str] | None) -> None:
+        self._command, self._folder, self._files = command, folder, files
         self._process: _Process | None = None
         self._starts = self._barren = 0
         self._last_end = ""
@@ -93,6 +97,8 @@ class _Seat:
             if self._barren >= BARREN_STARTS or self._starts >= MOST_STARTS:
                 raise CallFailed("judge-error", f"started {self._starts} times, and not again: {self._last_end}")
             self._starts += 1
+            if self._files is not None and digests_of(program_files(self._command, self._folder)) != self._files:
+                raise CallFailed("judge-error", CHANGED)
             try:
                 self._process = await _start(self._command, self._folder)
             except OSError as error:
@@ -108,9 +114,14 @@ async def _start(command: Sequence[str], folder: Path) -> "_Process":
     loop = asyncio.get_running_loop()
     # Its own session, so that it can be killed with everything that it has started. No shell reads the command.
     _, protocol = await loop.subprocess_exec(
-        _Process, *command, cwd=folder, env={**os.environ, **QUIET}, start_new_session=True
+        _Process, *command, cwd=folder, env={**_compiled_apart(), **os.environ, **QUIET}, start_new_session=True
     )
     return protocol
+
+
+def _compiled_apart() -> dict[str, str]:
+    """Makes Python keep what it compiles with the user's state: what came with a study may hold other code."""
+    return {"PYTHONPYCACHEPREFIX": str(state_folder() / "compiled")}
 
 
 class _Process(asyncio.SubprocessProtocol):
@@ -281,23 +292,18 @@ def _kill_all() -> None:
 # The adapter for programs in any language, which read questions and write answers as JSON lines.
 
 
-LEFT_OUT = frozenset({"node_modules", "__pycache__", "runs"})
-"""Folders whose files are not the user's own code."""
-
-
-def program_judge(spec: "JudgeSpec", folder: Path) -> Adapted:
+def program_judge(spec: "JudgeSpec", command: tuple[str, ...], folder: Path) -> Adapted:
     """Makes the program of a spec askable. It is started with the first question."""
-    assert spec.exec is not None  # noqa: S101  # the caller checked it
     question = question_of(spec)
     if "id" in spec.inputs.values():
         raise UsageError(f"judge {spec.name}: inputs: id is the name of the question's id", fix="choose another name")
-    program = Program(spec.exec, folder, processes=spec.processes)
+    files = digests_of(program_files(command, folder))
+    program = Program(command, folder, processes=spec.processes, files=files)
 
     async def ask(shown: Presented) -> str:
         return _text(await program.ask(question(shown)))
 
-    files = {str(file.relative_to(folder)): file_sha256(file) for file in program_files(spec.exec, folder)}
-    return Adapted(ask, {"command": list(spec.exec), "files": files}, close=program.close)
+    return Adapted(ask, {"command": list(command), "files": files}, close=program.close)
 
 
 def _text(reply: dict[str, Any]) -> str:
@@ -314,32 +320,3 @@ def _text(reply: dict[str, Any]) -> str:
     except RecursionError:
         # What could just be read may be too deep to be written again.
         raise CallFailed("malformed", "a reply that is nested too deeply") from None
-
-
-def program_files(command: Sequence[str], folder: Path, *, also: Collection[str] = ()) -> list[Path]:
-    """Returns the files of a folder that a command names, with all others in it of the same sort, in order.
-
-    `node judge.js` may load any other file in JavaScript; installed packages are left out. `also` are further suffixes.
-    """
-    home = folder.resolve()
-    named = {file for word in command if (file := _named(word, home)) is not None}
-    suffixes = {*also, *(file.suffix for file in named)} - {""}
-    found = named | {file for file in _files(home) if file.suffix in suffixes}
-    return [folder / file.relative_to(home) for file in sorted(found)]
-
-
-def _named(word: str, home: Path) -> Path | None:
-    for name in (word, word.rpartition("=")[2]):
-        try:
-            file = (home / name).resolve()
-            if name and file.is_file() and file.is_relative_to(home):
-                return file
-        except OSError:  # a word that is too long for a name
-            continue
-    return None
-
-
-def _files(home: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(home):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in LEFT_OUT)
-        yield from (Path(place, name) for name in files if Path(place, name).is_file())

@@ -4,6 +4,8 @@ Slot answers are mapped back to content before any pair is classified: slot 1 is
 protocol sums the views by its own keys, with `PAIR_COUNTS` and `QUAD_COUNTS` as columns.
 """
 
+from dataclasses import dataclass
+
 from umpirical.domain.trials import PAIR_FACTORS
 
 PAIR = f"stimulus_id, {', '.join(PAIR_FACTORS)}"
@@ -142,3 +144,19 @@ def pair_views(*facts: str) -> tuple[str, ...]:
     names: facts about its stimulus.
     """
     return _SAID.format(facts="".join(f", {fact}" for fact in facts)), _PAIR, _WHOLE_PAIR, _WHOLE_QUAD
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPair:
+    """A pair about which the judge was wrong, by the share of its answers."""
+
+    arm: str
+    edit: str
+    """Empty for a pair as it is."""
+    stimulus_id: str
+    right: float
+    """Share that names the right candidate."""
+    wrong: float
+    """Share that names the other one. What is left are ties and abstentions."""
+    slot_1: float
+    """Share that names slot 1."""

@@ -8,15 +8,16 @@ from math import ceil
 from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from umpirical.domain.measures import Estimate, Interval, Result, Undefined
+from umpirical.domain.measures import Estimate, Interval, Result, Undefined, Unit
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL
 from umpirical.measures.catalogue import Part
 from umpirical.measures.estimates.rates import PLANNING_CORRELATION, by_task
-from umpirical.stats.intervals import cluster_wilson, planning_wilson
+from umpirical.stats.intervals import Bounds, cluster_wilson, combined_wilson, planning_wilson, student, wilson
 
+Floats = NDArray[np.float64]
 NO_ORDER = "the scale has no order"
 ONE_CLUSTER = "only one cluster of items was measured: an interval needs at least two"
 ROUNDING = 1e-9
@@ -44,19 +45,73 @@ def item_rate(hits: ArrayLike, misses: ArrayLike, *, empty: str, left_out: Mappi
     if rate.design_effect is None:
         low, high = planning_wilson(rate, n, correlation=PLANNING_CORRELATION)
         planning = Interval(
-            low, high, f"cluster-Wilson at an assumed correlation of {PLANNING_CORRELATION} in clusters"
+            low, high, method=f"cluster-Wilson at an assumed correlation of {PLANNING_CORRELATION} in clusters"
         )
     return Estimate(
         value=rate.value,
         numerator=total,
         denominator=round(count),
         unit="item",
-        interval=Interval(rate.low, rate.high, "cluster-Wilson over clusters of items"),
+        interval=Interval(rate.low, rate.high, method="cluster-Wilson over clusters of items"),
         clusters=rate.clusters,
         design_effect=rate.design_effect,
         planning_interval=planning,
         left_out=missing,
         bounds=(total / (count + absent), (total + absent) / (count + absent)) if missing else None,
+    )
+
+
+def balanced_share(
+    hits: Floats, units: Floats, missing: ArrayLike, *, unit: Unit, left_out: Mapping[str, int]
+) -> Estimate:
+    """The mean of several rates, each counting alike, whatever its units: columns are rates, rows are clusters.
+
+    `missing` are the units of each that have no verdict: the bounds count them as misses, and as hits.
+    """
+    right, total, absent = hits.sum(axis=0), units.sum(axis=0), np.asarray(missing, dtype=float)
+    value, count = float((right / total).mean()), float(total.sum())
+    low, high = _mean_limits(hits, units)
+    worst, best = right / (total + absent), (right + absent) / (total + absent)
+    return Estimate(
+        value=value,
+        numerator=value * count,
+        denominator=round(count),
+        unit=unit,
+        interval=Interval(
+            low, high, method=f"cluster-Wilson of the mean of {len(total)} rates, over clusters of {unit}s"
+        ),
+        clusters=len(units),
+        left_out=dict(left_out),
+        bounds=(float(worst.mean()), float(best.mean())) if left_out else None,
+    )
+
+
+def _mean_limits(hits: Floats, units: Floats) -> Bounds:
+    totals = units.sum(axis=0)
+    share = float(hits.sum() / totals.sum())
+    if 0 < share < 1:
+        return combined_wilson(hits, units, np.full(len(totals), 1 / len(totals)))
+    # All right or all wrong: the mean of many ones may not round to 1.
+    effective = len(totals) ** 2 / float((1 / totals).sum())
+    return wilson(share * effective, effective, critical=student(len(hits), 0.95))
+
+
+def chance_corrected(share: Result) -> Result:
+    """A share at which chance scores one half, as agreement: 1 is always right, 0 is chance, -1 is always wrong."""
+    if isinstance(share, Undefined) or share.interval is None:
+        return share
+    low, high = ((2 * end - 1) if end is not None else None for end in (share.interval.low, share.interval.high))
+    return Estimate(
+        value=2 * share.value - 1,
+        numerator=2 * share.numerator - share.denominator,
+        denominator=share.denominator,
+        unit=share.unit,
+        interval=Interval(
+            low, high, method=f"twice the limits of the share of right ones, less 1: {share.interval.method}"
+        ),
+        clusters=share.clusters,
+        left_out=share.left_out,
+        bounds=None if share.bounds is None else (2 * share.bounds[0] - 1, 2 * share.bounds[1] - 1),
     )
 
 

@@ -12,6 +12,7 @@ from umpirical.domain.measures import Result, Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GradePairTally, OutcomeTally, PairTally, Tallies
 from umpirical.measures.catalogue import Part
+from umpirical.measures.estimates.items import chance_corrected
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
 UNANSWERED = "without an answer in both orders"
@@ -158,8 +159,8 @@ def named(tally: OutcomeTally) -> Named:
 # Shares of them.
 
 
-def counted_share(counts: Iterable[PairCount]) -> Result:
-    """The mean score of a pair."""
+def counted_share(counts: Iterable[PairCount], *, joint: float | None = None) -> Result:
+    """The mean score of a pair; `joint` as in `clustered_rate`."""
     chosen = list(counts)
     graded = any(count.reason == UNGRADED for count in chosen)
     return clustered_rate(
@@ -168,12 +169,25 @@ def counted_share(counts: Iterable[PairCount]) -> Result:
         empty=NO_GRADED_PAIR if graded else NO_PAIR,
         left_out=left_out(chosen),
         lost=sum(count.lost for count in chosen),
+        joint=joint,
     )
 
 
-def pair_share(tallies: Iterable[PairTally], score: Callable[[PairTally], float]) -> Result:
+def pair_share(
+    tallies: Iterable[PairTally], score: Callable[[PairTally], float], *, joint: float | None = None
+) -> Result:
     """The mean of `score` over pairs that were asked in both orders."""
-    return counted_share(_count(tally, score(tally), UNANSWERED) for tally in tallies)
+    return counted_share((_count(tally, score(tally), UNANSWERED) for tally in tallies), joint=joint)
+
+
+def right_half(tally: PairTally) -> float:
+    """Right calls in pairs, where a call without a winner counts one half: a coin scores one half."""
+    return (2 * tally.pairs + tally.correct_calls - tally.wrong_calls) / 4
+
+
+def pair_agreement_of(tallies: Iterable[PairTally]) -> Result:
+    """Right calls less wrong ones, as a share of all calls: 1 is always right, 0 is chance, -1 is always wrong."""
+    return chance_corrected(pair_share(tallies, right_half))
 
 
 def slot_share(tallies: Iterable[PairTally], score: Callable[[PairTally], float]) -> Result:
@@ -202,10 +216,15 @@ def slots_known(chosen: Iterable[PairTally]) -> bool:
     )
 
 
-def share_by_step(counts: Sequence[PairCount]) -> list[Part]:
+IN_QUAD = 2.0
+"""Pairs of a quad, which show the same two answers. A judge that misses one of them may always miss the other, so
+without an error a quad counts as one unit."""
+
+
+def share_by_step(counts: Sequence[PairCount], *, joint: float | None = None) -> list[Part]:
     """One share for each size of the quality difference."""
     return [
-        Part(counted_share(count for count in counts if count.delta == delta), f"{delta:g}")
+        Part(counted_share((count for count in counts if count.delta == delta), joint=joint), f"{delta:g}")
         for delta in sorted({count.delta for count in counts})
     ]
 

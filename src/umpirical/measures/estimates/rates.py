@@ -9,15 +9,19 @@ import numpy as np
 
 from umpirical.domain.measures import Estimate, Interval, Result, Undefined, Unit
 from umpirical.stats.differences import paired_difference, sign_flip_p
-from umpirical.stats.intervals import cluster_wilson, kish_effect, planning_wilson
+from umpirical.stats.intervals import cluster_wilson, heavy_parts, kish_effect, planning_wilson
 
-ONE_TASK = "only one task was measured: an interval needs at least two"
+ONE_TASK = "all that it counts is from one task, and an interval needs at least two"
 
 LOST_REPEATS = "in repeats that were not answered, put together"
 """What is missing of units that are counted by their other repeats."""
 
 PLANNING_CORRELATION = 0.05
 """Intra-task correlation assumed where a rate of 0 or 1 does not show any."""
+
+CALL_CORRELATION = 0.12
+"""The same among all calls of a task, which are many: what makes one answer unreadable makes others so. With less, a
+judge at the limit of 2% is accepted in a tenth of runs if calls correlate at .2."""
 
 Number = TypeVar("Number", int, float)
 
@@ -34,10 +38,17 @@ class Counted(NamedTuple):
 
 
 def clustered_rate(
-    counts: Sequence[Counted], *, unit: Unit, empty: str, left_out: Mapping[str, int], lost: float = 0.0
+    counts: Sequence[Counted],
+    *,
+    unit: Unit,
+    empty: str,
+    left_out: Mapping[str, int],
+    lost: float = 0.0,
+    joint: float | None = None,
 ) -> Result:
     """The rate with its cluster-Wilson interval; a cluster is a task.
 
+    `joint` is how many units may be wrong together: where no error was seen, so many count as one.
     `empty` is the reason given when the denominator is 0; `left_out` counts the units outside it, by reason; `lost` is
     what is missing of the units inside it, whose other repeats were answered. A denominator that is no whole number,
     as that of a share of shares, is reported rounded, and the numerator to match.
@@ -52,22 +63,26 @@ def clustered_rate(
         return Undefined(ONE_TASK if used else empty, left_out=missing)
     numerators, denominators = [y for y, _ in used], [n for _, n in used]
     rate = cluster_wilson(numerators, denominators)
+    misses = [n - y for y, n in used]
     total, count = sum(numerators), sum(denominators)
     whole, everything = max(1, round(count)), count + absent
-    planning = None
+    planning, correlation = None, CALL_CORRELATION if unit == "call" else PLANNING_CORRELATION
     if rate.design_effect is None:
-        low, high = planning_wilson(rate, denominators, correlation=PLANNING_CORRELATION)
-        planning = Interval(low, high, f"cluster-Wilson at an assumed intra-task correlation of {PLANNING_CORRELATION}")
+        low, high = planning_wilson(rate, denominators, correlation=correlation)
+        planning = Interval(low, high, method=f"cluster-Wilson at an assumed intra-task correlation of {correlation}")
     return Estimate(
         value=rate.value,
         numerator=total if whole == count else rate.value * whole,
         denominator=whole,
         unit=unit,
-        interval=Interval(rate.low, rate.high, "cluster-Wilson over tasks"),
+        interval=Interval(rate.low, rate.high, method="cluster-Wilson over tasks"),
         clusters=rate.clusters,
         design_effect=rate.design_effect,
         planning_interval=planning,
-        planning_effect=kish_effect(denominators, correlation=PLANNING_CORRELATION),
+        planning_effect=kish_effect(denominators, correlation=correlation),
+        joint=joint,
+        heavy_hits=heavy_parts(numerators, denominators),
+        heavy_misses=heavy_parts(misses, denominators),
         left_out=missing,
         bounds=(max(0.0, total - lost) / everything, min(everything, total + lost + absent) / everything)
         if missing
@@ -119,14 +134,16 @@ def paired_by_task(counts: Iterable[Counted], others: Iterable[Counted], *, shar
     )
 
 
-def difference_result(paired: Paired, *, unit: Unit, empty: str, left_out: Mapping[str, int]) -> Result:
-    """One rate minus the other, in units of the first rate's denominator."""
+def difference_result(
+    paired: Paired, *, unit: Unit, empty: str, left_out: Mapping[str, int], excess: bool = False
+) -> Result:
+    """One rate minus the other, in units of the first rate's denominator; `excess` as in `paired_difference`."""
     missing = {reason: count for reason, count in left_out.items() if count}
     least = min(np.count_nonzero(paired.denominators), np.count_nonzero(paired.other_denominators))
     if least < 2:
         return Undefined(ONE_TASK if least else empty, left_out=missing)
-    found, count = paired_difference(*paired), round(sum(paired.denominators))
-    limits = Interval(found.low, found.high, METHOD)
+    found, count = paired_difference(*paired, excess=excess), round(sum(paired.denominators))
+    limits = Interval(found.low, found.high, method=METHOD)
     return Estimate(found.value, found.value * count, count, unit, limits, found.clusters, left_out=missing)
 
 

@@ -31,7 +31,7 @@ from pydantic_core import to_json
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import FailureKind
-from umpirical.models.caller import CallFailed
+from umpirical.models.caller import CallFailed, Withdrawn
 from umpirical.models.recording import LONGEST_QUOTE
 from umpirical.text.json_texts import without_doubles
 
@@ -194,6 +194,10 @@ class Exchanges:
                     raise _truncated(http.content) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise _failure_of(error, seconds) from None
+        except asyncio.CancelledError:
+            if _SENT.get():
+                raise
+            raise Withdrawn from None
 
     def _opened(self) -> "aiohttp.ClientSession":
         if self._session is None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import ChangeTally, GoldTally, PairTally, PolicyTally, QuadTally, Tallies
 from umpirical.measures.counting.judgments import Counting, counting
-from umpirical.measures.counting.pairs import CALL, PAIR_COUNTS, QUAD_COUNTS, pair_views
+from umpirical.measures.counting.pairs import CALL, PAIR_COUNTS, QUAD_COUNTS, WorstPair, pair_views
 
 MOST_WORST = 5
 """How many texts or pairs of each edit are shown."""
@@ -266,21 +266,6 @@ qualify row_number() over (partition by arm, family order by correct_calls, wron
   <= {MOST_WORST}
 order by arm, family, correct_calls, wrong_calls desc, stimulus_id
 """  # noqa: S608  # the number is ours
-
-
-@dataclass(frozen=True, slots=True)
-class WorstPair:
-    """A pair about which the judge was wrong."""
-
-    arm: str
-    edit: str
-    stimulus_id: str
-    right: float
-    """Share of its answers that name the run that keeps the policy."""
-    wrong: float
-    """Share of its answers that name the other run. What is left are ties and abstentions."""
-    slot_1: float
-    """Share of its answers that name slot 1."""
 
 
 class PairCounts:

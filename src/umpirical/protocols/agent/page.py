@@ -6,6 +6,7 @@ The page has no script, fetches nothing, and shows text from outside as inert te
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from umpirical.domain.measures import Estimate
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.stimuli import ORIGINAL
 from umpirical.domain.trials import BASELINE
@@ -14,15 +15,24 @@ from umpirical.protocols.agent.record import (
     AgentMeasure,
     AgentReport,
     LevelItem,
-    MessageChange,
     WrongPair,
     WrongText,
 )
+from umpirical.protocols.agent.report import SHELF
 from umpirical.protocols.agent.rewriting import LEVEL_FAMILIES
 from umpirical.reports import numbers
-from umpirical.reports.card import Card, decision_lead, measure_table, plain, render_card
-from umpirical.reports.pages import Records, Row, render_plain_page, section_table
-from umpirical.reports.record import EstimateRecord
+from umpirical.reports.pages import (
+    Card,
+    Records,
+    Row,
+    decision_lead,
+    measure_table,
+    plain,
+    render_card,
+    render_plain_page,
+    section_table,
+)
+from umpirical.stimuli.transcripts.cases import MessageChange
 from umpirical.text.diffs import Piece, word_diff
 
 COLUMNS: Mapping[JudgeKind, tuple[str, ...]] = {
@@ -115,6 +125,8 @@ class ShownPair:
 class AgentPage:
     """The parts of a report in the form that the templates need."""
 
+    policy: str
+    """The policy, with its digest."""
     titles: tuple[str, ...]
     edits: tuple[Row, ...]
     """All texts, the originals, and each edit; for a judge that compares, all pairs and each edit."""
@@ -141,6 +153,7 @@ def render_agent_markdown(report: AgentReport) -> str:
         title=f"Judge of agents: {plain(report.judge.name)}",
         lead=list(decision_lead(report.decision, report.findings)),
         table=lambda room: _table(report, room=room),
+        fields={"policy": SHELF.words(report.policy or SHELF.preset())},
     )
     return render_card(card, report)
 
@@ -173,6 +186,7 @@ def page_of(report: AgentReport) -> AgentPage:
     }
     whole = [row("All pairs", "")] if compares else [row("All texts", ""), row("Transcripts as they are", ORIGINAL)]
     return AgentPage(
+        policy=SHELF.words(report.policy or SHELF.preset()),
         titles=tuple(titles.get(name, name) for name in columns),
         edits=(*whole, *(row(name, name) for name in tests)),
         stacks=tuple(
@@ -235,7 +249,7 @@ def _errors(
 
 def _less(measure: AgentMeasure | None) -> str:
     """Returns one less the value, with its interval turned round."""
-    if measure is None or not isinstance(measure.result, EstimateRecord):
+    if measure is None or not isinstance(measure.result, Estimate):
         return ""
     result, interval = measure.result, measure.result.interval
     low = None if interval is None or interval.high is None else 1 - interval.high

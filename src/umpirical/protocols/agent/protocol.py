@@ -32,7 +32,6 @@ from umpirical.protocols.agent.stimuli import AgentStimuli, check_crossing, writ
 from umpirical.protocols.protocol import (
     DataSource,
     DecidesByPolicy,
-    Decision,
     HoldsToLimits,
     NewStudy,
     Protocol,
@@ -43,8 +42,6 @@ from umpirical.protocols.protocol import (
 )
 from umpirical.protocols.start import new_study_file, path_from, scalar, study_name
 from umpirical.protocols.writing import ReviewTerms
-from umpirical.reports.decision import EXIT_CODES
-from umpirical.reports.gate import HeldLimit, own_limits
 from umpirical.reports.policy import Policy
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
@@ -224,6 +221,7 @@ class AgentProtocol(
 
     name = "agent"
     version = "umpirical-agent/1"
+    shelf = SHELF
     mark = "transcripts"
     spec = AgentStudySpec
     record = AgentReport
@@ -320,24 +318,14 @@ class AgentProtocol(
     def card(self, record: AgentReport) -> str:
         return render_agent_markdown(record)
 
-    def findings(self, record: AgentReport) -> list[str]:
-        return record.findings
-
     def hold(self, record: AgentReport, policy: str | Mapping[str, Any]) -> AgentReport:
         return held_to(record, SHELF.chosen(policy, outside=True))
 
-    def policy_name(self, record: AgentReport) -> str:
-        return record.policy.policy if record.policy else ""
+    def policy_of(self, record: AgentReport) -> Policy:
+        return record.policy or SHELF.preset()
 
     def as_published(self, record: AgentReport, published: AgentReport) -> AgentReport:
         return held_to(record, published.policy)
-
-    def decision(self, record: AgentReport) -> Decision:
-        found = record.decision
-        return Decision(found.verdict, f"{found.title}. {' '.join(found.sentences)}", EXIT_CODES[found.verdict])
-
-    def held_limits(self, record: AgentReport) -> list[HeldLimit]:
-        return own_limits(record.limits)
 
     def summary(self, record: AgentReport) -> Mapping[str, Any]:
         return {"limits": {limit.measure: limit.verdict for limit in record.limits}}

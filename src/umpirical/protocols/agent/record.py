@@ -20,6 +20,7 @@ from umpirical.reports.record import (
     Strict,
     TroubleRecord,
 )
+from umpirical.stimuli.transcripts.cases import MessageChange
 
 
 class TranscriptsRecord(Strict):
@@ -44,15 +45,6 @@ class AgentMeasure(GroupedMeasure):
     """One named property of the judge under one kind of edit, named by `stratum`; empty for all together."""
 
     group: str = Field(default="", description="A part of these texts, `place=late`; empty for all of them.")
-
-
-class MessageChange(Strict):
-    """A message that an edit changed. All of its text is from outside."""
-
-    number: int | None = Field(description="In the edited transcript, from 1; null if it was taken out.")
-    kind: Literal["changed", "added", "removed"]
-    before: str
-    after: str
 
 
 class WrongText(Strict):

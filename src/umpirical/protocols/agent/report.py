@@ -2,16 +2,19 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from umpirical.domain.measures import Estimate
 from umpirical.domain.scales import GradeScale, JudgeKind
 from umpirical.domain.stimuli import ORIGINAL, GivenWinner, Stimulus
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.transcripts import transcript_from_text
 from umpirical.domain.trials import BASELINE, Trial
 from umpirical.measures.catalogue import MEASURES, measure_all
-from umpirical.protocols.agent.counting import AgentCounts, WorstLevel, WorstPair, WorstText, agent_counts, pair_counts
+from umpirical.measures.counting.pairs import WorstPair
+from umpirical.protocols.agent.counting import AgentCounts, WorstLevel, WorstText, agent_counts, pair_counts
 from umpirical.protocols.agent.record import (
     LEVEL_MEASURES,
     AgentDecision,
@@ -20,7 +23,6 @@ from umpirical.protocols.agent.record import (
     EditRecord,
     GradedAs,
     LevelItem,
-    MessageChange,
     TranscriptsRecord,
     WrongPair,
     WrongText,
@@ -28,22 +30,23 @@ from umpirical.protocols.agent.record import (
 from umpirical.protocols.agent.rewriting import ABOUT_REWRITTEN, AS_FOUND, AS_FOUND_LEVELS
 from umpirical.protocols.agent.stimuli import EDITED
 from umpirical.reports import numbers
-from umpirical.reports.audit import audit_rows
 from umpirical.reports.decision import Parts, decide_in_parts, find, weak_parts
-from umpirical.reports.facts import judge_record, reasoning_record, run_record, spend_record, trouble_records
+from umpirical.reports.facts import run_facts
 from umpirical.reports.limits import hold_intervals
 from umpirical.reports.policy import LimitShelf, Policy
-from umpirical.reports.record import EstimateRecord, measure_record
+from umpirical.reports.record import measure_record, why_unfinished
 from umpirical.reports.smallest_differences import smallest_differences
 from umpirical.runs.judgments import Facts, read_judgments
 from umpirical.runs.run import Run
-from umpirical.stimuli.transcripts.cases import ABOUT, message_changes
+from umpirical.stimuli.transcripts.cases import ABOUT, MessageChange, message_changes
 from umpirical.store.stimulus_sets import StimulusSet
 
 SHELF = LimitShelf("umpirical.protocols.agent", "agent", of="judges of agents")
 """The limits: what the datasheet asks of a judge. To see four in five, and one false verdict in ten at most."""
 
-DETECTION, SENSITIVITY = "violation-detection", "policy-sensitivity"
+DETECTION, SENSITIVITY, AGREEMENT = "violation-detection", "policy-sensitivity", "policy-agreement"
+
+NOT_CHECKED = "Correctness was not checked, since the policy has no limit on agreement with what was proved."
 
 SEES = {DETECTION: "it detects", SENSITIVITY: "it is right in"}
 """The measures that are held against their limit in every part, and how that is said."""
@@ -64,6 +67,9 @@ FINDINGS: Mapping[JudgeKind, Mapping[tuple[str, str], str]] = {
         ("policy-following", ""): "In both orders and under both policies it is right about {} of the pairs.",
     },
 }
+
+HALF = 0.5
+"""A judge that follows the slot in more of the pairs than this can hardly keep to a run."""
 
 LONGEST = 2_000
 """Characters of a message that are kept."""
@@ -125,11 +131,9 @@ def agent_report_of(run: Run) -> AgentReport:
         tallies, texts, pairs, levels = _counted(run, reading.judgments, labels)
     measured = measure_all(tallies, kind=kind, protocol="agent")
     measures = [AgentMeasure(group=found.group, **dict(measure_record(spec, found))) for spec, found in measured]
-    audit = audit_rows(tallies.calls, by=("arm", "family"))
     made = stimuli.manifest
     report = AgentReport(
-        judge=judge_record(run, reading),
-        run=run_record(run, reading, tallies),
+        **run_facts(run, reading, tallies),
         transcripts=TranscriptsRecord(
             count=made["transcripts"],
             used=len({tally.cluster for tally in tallies.calls}),
@@ -137,22 +141,25 @@ def agent_report_of(run: Run) -> AgentReport:
             skipped=made["skipped"] | (made["unpaired"] if kind == "compare" else {}),
         ),
         labels=labels,
-        complete=not any(row.unasked for row in audit),
         decision=AgentDecision(verdict="not-enough-data", sentences=[]),
         limits=[],
         edits=_edits(made, kind),
         measures=measures,
-        findings=[*find(FINDINGS[kind], measures), *level_findings(levels)],
+        findings=[*find(_telling(FINDINGS[kind], measures), measures), *level_findings(levels)],
         levels=levels,
         wrong=list(_wrong(texts, stimuli)),
         wrong_pairs=list(_wrong_pairs(pairs, stimuli)),
-        audit=audit,
-        trouble=trouble_records(reading),
-        reasoning=reasoning_record(reading),
-        spend=spend_record(run, reading.spent),
         non_claims=PAIR_NON_CLAIMS if kind == "compare" else NON_CLAIMS,
     )
     return held_to(report, Policy.model_validate(about["policy"]) if "policy" in about else None)
+
+
+def _telling(table: Mapping[tuple[str, str], str], measures: Sequence[AgentMeasure]) -> Mapping[tuple[str, str], str]:
+    """Leaves out what cannot go wrong for this judge: whoever follows the slot keeps to no run, whatever it reads."""
+    own = {one.name: one.result for one in measures if not (one.stratum or one.group) and one.arm == BASELINE}
+    slot = own.get("positional-preference")
+    follows = isinstance(slot, Estimate) and slot.interval is not None and (slot.interval.low or 0.0) > HALF
+    return {key: words for key, words in table.items() if not follows or key[0] != "policy-blind-preference"}
 
 
 def held_to(report: AgentReport, policy: Policy | None) -> AgentReport:
@@ -160,11 +167,22 @@ def held_to(report: AgentReport, policy: Policy | None) -> AgentReport:
     kind, measures = report.judge.kind, report.measures
     asked = (policy or SHELF.preset()).limits(kind)
     limits = hold_intervals(asked, measures)
-    parts = Parts("pairs" if kind == "compare" else "texts", list(weak_parts(measures, asked, SEES, _part)))
+    checked = {AGREEMENT, *SEES} & {limit.measure for limit in asked}
+    parts = Parts(
+        "pairs" if kind == "compare" else "texts",
+        list(weak_parts(measures, asked, SEES, _part)),
+        [] if checked else [NOT_CHECKED],
+    )
     return report.model_copy(
         update={
             "policy": policy,
-            "decision": decide_in_parts(AgentDecision, limits, parts, complete=report.complete),
+            "decision": decide_in_parts(
+                AgentDecision,
+                (policy or SHELF.preset()).policy,
+                limits,
+                parts,
+                unfinished=why_unfinished(complete=report.complete, audit=report.audit),
+            ),
             "limits": limits,
             "smallest_differences": smallest_differences([one for one in measures if not one.group], limits),
         }
@@ -251,12 +269,7 @@ def _wrong_pairs(rows: Sequence[WorstPair], stimuli: StimulusSet) -> Iterator[Wr
 def _changes(before: str, after: str) -> list[MessageChange]:
     """Returns what an edit changed, message by message."""
     changes = message_changes(transcript_from_text(before), transcript_from_text(after))
-    return [
-        MessageChange(
-            number=change.number, kind=change.kind, before=change.before[:LONGEST], after=change.after[:LONGEST]
-        )
-        for change in changes
-    ]
+    return [replace(change, before=change.before[:LONGEST], after=change.after[:LONGEST]) for change in changes]
 
 
 # Items of a rubric that are graded in levels, each measured on its own
@@ -287,7 +300,7 @@ def level_findings(items: Sequence[LevelItem]) -> list[str]:
     for item in items:
         whole = {one.name: one for one in item.measures if not one.stratum}
         exact, off = (whole[name].result if name in whole else None for name in ("accuracy", "mean-absolute-error"))
-        if isinstance(exact, EstimateRecord) and isinstance(off, EstimateRecord):
+        if isinstance(exact, Estimate) and isinstance(off, Estimate):
             interval = numbers.measured_interval(whole["accuracy"], exact.interval)
             far = numbers.measured_value(whole["mean-absolute-error"], off)
             said.append(

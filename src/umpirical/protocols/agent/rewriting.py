@@ -1,14 +1,11 @@
 """What models rewrite for an agent study: transcripts that violate the rubric, or satisfy it, verified or dropped."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
-from pathlib import Path
 
+from umpirical.domain.bills import WritingEstimate
 from umpirical.domain.errors import UsageError
-from umpirical.domain.responses import Response
 from umpirical.domain.reviews import ReviewItem
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import Attempt, GivenLabel, SameVerdict, Stimulus
@@ -17,7 +14,15 @@ from umpirical.models.money import Ledger, Meter, Pricer
 from umpirical.models.spec import Calling, open_model
 from umpirical.protocols.agent.spec import AgentStudy, LevelItemSpec, RewritingSpec
 from umpirical.protocols.review import Review, read_review
-from umpirical.protocols.writing import MadeCounts, ReviewTerms, WatchGeneration, Writing, WritingEstimate, Written
+from umpirical.protocols.writing import (
+    MadeCounts,
+    ReviewTerms,
+    WatchGeneration,
+    Writing,
+    Written,
+    generation,
+    has_generation,
+)
 from umpirical.runs.attempts import GenerationWatcher
 from umpirical.runs.loop import run_on_loop
 from umpirical.runs.rewriting import estimated, rewrite_transcripts, rewritings_left
@@ -54,9 +59,6 @@ ABOUT_REWRITTEN: Mapping[str, str] = {
     LEVEL_TESTS["satisfy"]: "A model rewrote the transcript up to a level, and verifiers agreed that it is there.",
 }
 
-GENERATED = "generated"
-"""Folder in a study that holds everything its models wrote."""
-
 MAKER = "transcript/1"
 
 
@@ -82,9 +84,9 @@ def commissions_of(study: AgentStudy, transcripts: Sequence[Transcript]) -> tupl
 
 def rewritings_open(study: AgentStudy, commissions: Sequence[Rewriting]) -> int:
     """Returns how many are neither rewritten nor given up. Creates no record where there is none."""
-    if not GenerationStore.exists(study.folder / GENERATED):
+    if not has_generation(study.folder):
         return len(commissions)
-    with _generation(study.folder) as store:
+    with generation(study.folder) as store:
         return len(rewritings_left(commissions, store))
 
 
@@ -97,7 +99,7 @@ def rewritten_stimuli(
     """
     if not commissions:
         return [], {}
-    with _generation(study.folder) as store:
+    with generation(study.folder) as store:
         left = rewritings_left(commissions, store)
         attempts = list(store.attempts([commission.id for commission in commissions]))
     if left:
@@ -135,7 +137,7 @@ class AgentWriting(Writing):
                 "no transcript of the study is rewritten by a model, so there is nothing to generate or to review",
                 fix="name a planner and a verifier under rewriting;  umpirical run  measures with edits by program",
             )
-        self._study = study
+        self._study, self.folder = study, study.folder
         self.models = {role: writer.model for role, writer in spec.writers.items()}
         self.review = _review_terms(study)
         self._commissions = commissions_of(study, transcripts)
@@ -146,42 +148,20 @@ class AgentWriting(Writing):
         return len(self._commissions)
 
     def estimate(self, pricers: Mapping[str, Pricer]) -> WritingEstimate:
-        with _generation(self._study.folder) as store:
-            found = estimated(self._commissions, store, pricers, self.models)
-        return WritingEstimate(
-            commissions=found.commissions,
-            settled=found.settled,
-            fewest_calls=found.fewest_calls,
-            most_calls=found.most_calls,
-            expected=found.expected,
-            at_most=found.at_most,
-            tables=found.tables,
-        )
+        with generation(self.folder) as store:
+            return estimated(self._commissions, store, pricers, self.models)
 
     def write(
         self, pricers: Mapping[str, Pricer], ledger: Ledger, watch: Callable[[str, int], WatchGeneration]
     ) -> Written:
-        with _generation(self._study.folder) as store:
+        with generation(self.folder) as store:
             with store.locked(), watch("generate", self.wanted) as watcher:
                 run_on_loop(self._write(store, pricers, ledger, watcher))
             attempts = list(store.attempts(list(self._by_id)))
             left = {commission.id for commission, _ in rewritings_left(self._commissions, store)}
             return Written(self._made(attempts, left), store.failures(left))
 
-    def calls(self) -> Iterator[Response]:
-        if GenerationStore.exists(self._study.folder / GENERATED):
-            with _generation(self._study.folder) as store:
-                yield from (response for _, response in store.spent())
-
-    def items_after(self, serial: int, *, most: int) -> list[tuple[int, ReviewItem | None]]:
-        # Generation may not have begun, and reading must not create its record.
-        if not GenerationStore.exists(self._study.folder / GENERATED):
-            return []
-        with _generation(self._study.folder) as store:
-            found = list(islice(store.accepted_after(serial), most))
-        return [(number, self._item(settled)) for number, settled in found]
-
-    def _item(self, settled: Attempt) -> ReviewItem | None:
+    def item(self, settled: Attempt) -> ReviewItem | None:
         commission = self._by_id.get(settled.commission)
         if commission is None or settled.stimulus is None:
             return None
@@ -233,10 +213,6 @@ class AgentWriting(Writing):
         finally:
             for model in models.values():
                 await model.close()
-
-
-def _generation(folder: Path) -> closing[GenerationStore]:
-    return closing(GenerationStore(folder / GENERATED))
 
 
 def _terms(spec: RewritingSpec) -> RewritingTerms:

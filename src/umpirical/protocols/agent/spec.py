@@ -12,8 +12,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.judges.answers import ABSTAIN
 from umpirical.protocols.protocol import Study, StudySpec
 from umpirical.protocols.writing import ReviewSpec, WriterSpec
-from umpirical.stimuli.transcripts.cases import EDITS, GivenRule
-from umpirical.stimuli.transcripts.edits import ExampleCall
+from umpirical.stimuli.transcripts.cases import EDITS, ExampleCall, GivenRule
 from umpirical.stimuli.transcripts.rewriting.commissions import Objective
 
 USUAL = TranscriptLimits()

@@ -5,14 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, isfinite, sqrt
-from typing import ClassVar
 
+from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.record import GradeRow
 from umpirical.reports import numbers
-from umpirical.reports.charts.drawing import (
+from umpirical.reports.charts import (
     CHAR_WIDTH,
     NotDrawn,
+    Picture,
+    Plot,
     Span,
     Tick,
     clip,
@@ -23,7 +25,7 @@ from umpirical.reports.charts.drawing import (
     span,
     words,
 )
-from umpirical.reports.record import EstimateRecord, MeasureRecord
+from umpirical.reports.record import MeasureRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,13 @@ class Box:
 
     def y(self, share: float) -> float:
         return self.bottom - (self.bottom - self.top) * clip(share, 0, 1)
+
+    def ticks(self) -> dict[str, tuple[Tick, ...]]:
+        """The ticks of two axes of shares."""
+        return {
+            "x_ticks": tuple(Tick(place(self.x(share)), label) for share, label in TICKS),
+            "y_ticks": tuple(Tick(place(self.y(share)), label) for share, label in TICKS),
+        }
 
 
 TICKS = ((0.0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1.0, "1"))
@@ -70,13 +79,10 @@ class Segment:
     anchor: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stack:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack(Picture):
     """The pairs of equal quality, by what the judge did with them."""
 
-    drawn: ClassVar[bool] = True
-    title: str
-    desc: str
     segments: tuple[Segment, ...]
     height: str
 
@@ -101,7 +107,7 @@ def equal_quality(measures: Sequence[MeasureRecord]) -> Shares | NotDrawn:
     totals: set[int] = set()
     for name, label in PARTS:
         measure = found(measures, name)
-        if measure is None or not isinstance(measure.result, EstimateRecord):
+        if measure is None or not isinstance(measure.result, Estimate):
             state = "was not measured" if measure is None else "is undefined"
             return NotDrawn(f"The decomposition is not drawn: {label} {state}.")
         parts.append((name, label, measure.result.numerator))
@@ -188,22 +194,17 @@ class ThresholdMark:
     interval: Span | None
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve(Plot):
     """Sensitivity over the steps of the ladder."""
 
-    drawn: ClassVar[bool] = True
-    title: str
-    desc: str
     points: tuple[CurvePoint, ...]
     segments: tuple[tuple[CurvePoint, CurvePoint], ...]
     bands: tuple[str, ...]
     """Polygons between the ends of the intervals, one for each unbroken stretch of the curve."""
     threshold: ThresholdMark | None
-    x_ticks: tuple[Tick, ...]
     quarters: tuple[str, ...]
     """Minor ticks, if the ladder has steps below one requirement."""
-    y_ticks: tuple[Tick, ...]
     goal: str
     """Height of the 0.75 line."""
 
@@ -233,7 +234,7 @@ def psychometric_curve(measures: Sequence[MeasureRecord]) -> Curve | NotDrawn:
         quarters=tuple(place(_step_x(quarter / 4, last)) for quarter in range(1, int(4 * last)) if quarter % 4)
         if any(step % 1 for step in at_steps)
         else (),
-        y_ticks=tuple(Tick(place(CURVE.y(share)), label) for share, label in TICKS),
+        y_ticks=CURVE.ticks()["y_ticks"],
         goal=place(CURVE.y(0.75)),
     )
 
@@ -287,7 +288,7 @@ def _band(one: CurvePoint, two: CurvePoint) -> str | None:
 
 def _threshold_mark(measure: MeasureRecord | None, last: float) -> ThresholdMark | None:
     estimate = measure.result if measure else None
-    if measure is None or not isinstance(estimate, EstimateRecord) or not isfinite(estimate.value):
+    if measure is None or not isinstance(estimate, Estimate) or not isfinite(estimate.value):
         return None
 
     def axis(step: float) -> float:
@@ -340,17 +341,12 @@ class Arrow:
     y2: str
 
 
-@dataclass(frozen=True, slots=True)
-class OperatingPlot:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatingPlot(Plot):
     """A plot in which each arm is a point with two shares as coordinates."""
 
-    drawn: ClassVar[bool] = True
-    title: str
-    desc: str
     points: tuple[OperatingPoint, ...]
     arrows: tuple[Arrow, ...]
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
 
 
 def operating_plot(arms: Mapping[str, Sequence[MeasureRecord]]) -> OperatingPlot | NotDrawn:
@@ -371,8 +367,7 @@ def operating_plot(arms: Mapping[str, Sequence[MeasureRecord]]) -> OperatingPlot
             for end in points
             if end is not start and (end.x, end.y) != (start.x, start.y)
         ),
-        x_ticks=tuple(Tick(place(OPERATING.x(value)), label) for value, label in TICKS),
-        y_ticks=tuple(Tick(place(OPERATING.y(value)), label) for value, label in TICKS),
+        **OPERATING.ticks(),
     )
 
 
@@ -425,18 +420,13 @@ class Bubble:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class GradeChart:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradeChart(Plot):
     """Grades over quality, with a line through the mean of each quality."""
 
-    drawn: ClassVar[bool] = True
-    title: str
-    desc: str
     bubbles: tuple[Bubble, ...]
     means: str
     """The line through the means, as points."""
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
 
 
 def levels(rows: Sequence[GradeRow]) -> list[LevelGrades]:

@@ -10,14 +10,15 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from umpirical.domain.errors import UsageError
+from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
 from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.costs import CallKeeper, Costs, costs_of
-from umpirical.protocols.datasheet.policy_files import PRESETS, chosen_policy, preset
-from umpirical.protocols.datasheet.profile import SKETCHED
+from umpirical.protocols.datasheet.findings import SKETCHED
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.record import Datasheet, ProfileRecord
 from umpirical.protocols.datasheet.report import ReadRun, datasheet_of_read, held_to, policy_of, read_run
+from umpirical.protocols.datasheet.spec import PRESETS, chosen_policy, preset
 from umpirical.reports.comparison import (
     DifferenceRecord,
     PairedDifference,
@@ -39,7 +40,6 @@ from umpirical.reports.decision import Advice, DecisionRecord
 from umpirical.reports.numbers import count, dollars, part
 from umpirical.reports.policy import Policy
 from umpirical.reports.record import (
-    EstimateRecord,
     JudgeRecord,
     LimitRecord,
     MeasureRecord,
@@ -107,15 +107,6 @@ class Comparison(Strict):
         if any(len(pick.verdicts) != len(self.judges) for pick in self.picks):
             raise ValueError("a policy has no decision on some of the judges")
         return self
-
-
-def render_comparison_json(comparison: Comparison) -> str:
-    """Renders the record as text: the same comparison gives the same bytes."""
-    return comparison.model_dump_json(indent=1) + "\n"
-
-
-def parse_comparison(text: str) -> Comparison:
-    return Comparison.model_validate_json(text)
 
 
 def comparison_schema() -> str:
@@ -212,7 +203,7 @@ def _sentences(
     if refused := [place for place in others if verdicts[place] == "do-not-use"]:
         yield f"Refused: {_letters(refused)}."
     if unsettled := [place for place in others if verdicts[place] == "not-enough-data"]:
-        yield f"Not settled at this size of run: {_letters(unsettled)}. “umpirical more” asks what would settle it."
+        yield f"Not settled at this size of run: {_letters(unsettled)}."
 
 
 def _choice(sheets: Sequence[Datasheet], not_worse: Sequence[int], picked: Sequence[int]) -> str:
@@ -413,7 +404,7 @@ def _everywhere(differences: Sequence[DifferenceRecord]) -> Iterator[tuple[int, 
     for (first, second), each in rows.items():
         sides = {
             (one.difference.value > 0) == (one.worse == "higher")
-            if isinstance(one.difference, EstimateRecord) and one.worse != "depends"
+            if isinstance(one.difference, Estimate) and one.worse != "depends"
             else None
             for one in each
         }

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
 from math import ceil, floor, hypot, log10
-from typing import ClassVar, Literal
+from typing import Literal, Protocol
 
+from umpirical.domain.measures import Estimate
 from umpirical.protocols.datasheet.charts import (
     PARTS,
-    TICKS,
     Box,
     Curve,
     CurvePoint,
@@ -18,8 +18,8 @@ from umpirical.protocols.datasheet.charts import (
     psychometric_curve,
 )
 from umpirical.reports import numbers
-from umpirical.reports.charts.drawing import CHAR_WIDTH, NotDrawn, Span, Tick, clip, found, place, share, span
-from umpirical.reports.record import EstimateRecord, MeasureRecord
+from umpirical.reports.charts import CHAR_WIDTH, NotDrawn, Picture, Plot, Span, Tick, clip, found, place, share, span
+from umpirical.reports.record import MeasureRecord
 
 PLANE = Box(54, 354, 12, 272)
 NEAR = 15.0
@@ -67,21 +67,16 @@ class PlaneLabel:
     """A line from the marks, if the label had to move away."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plane:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plane(Plot):
     """Judges by two shares."""
 
-    drawn: ClassVar[bool] = True
-    title: str
-    desc: str
     across: str
     up: str
     sized: str
     """What the size of a mark stands for; empty if all are alike."""
     points: tuple[PlanePoint, ...]
     labels: tuple[PlaneLabel, ...]
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
     missing: str
     """Signs of the judges that lack one of the two shares."""
 
@@ -101,7 +96,6 @@ def plane(
     points = [point for judge in judges if (point := _plane_point(judge, across, up, size))]
     if not points:
         return NotDrawn(f"Not drawn: no judge has both {across[1]} and {up[1]}.")
-    drawn = {point.sign for point in points}
     return Plane(
         title=title,
         desc="; ".join(f"{point.sign}: {point.words}" for point in points),
@@ -111,9 +105,8 @@ def plane(
         # The largest first, so that no mark hides another.
         points=tuple(sorted(points, key=lambda point: -float(point.r or 0))),
         labels=tuple(point_labels(points)),
-        x_ticks=tuple(Tick(place(PLANE.x(value)), label) for value, label in TICKS),
-        y_ticks=tuple(Tick(place(PLANE.y(value)), label) for value, label in TICKS),
-        missing=", ".join(judge.sign for judge in judges if judge.sign not in drawn),
+        **PLANE.ticks(),
+        missing=_missing(judges, points),
     )
 
 
@@ -143,7 +136,18 @@ def _plane_point(
     )
 
 
-def _limits(estimate: EstimateRecord) -> str:
+class _Signed(Protocol):
+    @property
+    def sign(self) -> str: ...
+
+
+def _missing(judges: Sequence[_Signed], drawn: Sequence[_Signed]) -> str:
+    """Returns the signs of the judges that are not drawn."""
+    signs = {one.sign for one in drawn}
+    return ", ".join(judge.sign for judge in judges if judge.sign not in signs)
+
+
+def _limits(estimate: Estimate) -> str:
     ends = estimate.interval
     return "without an interval" if ends is None else numbers.interval(ends.low, ends.high)
 
@@ -204,13 +208,10 @@ class Bar:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bars:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars(Picture):
     """The decomposition of several judges."""
 
-    drawn: ClassVar[bool] = True
-    title: str
-    desc: str
     bars: tuple[Bar, ...]
     height: str
     parts: tuple[tuple[str, str], ...]
@@ -269,17 +270,12 @@ class LadderCurve:
     label_y: str
 
 
-@dataclass(frozen=True, slots=True)
-class Ladders:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ladders(Plot):
     """Sensitivity over the steps of the ladder, judge by judge."""
 
-    drawn: ClassVar[bool] = True
-    title: str
-    desc: str
     curves: tuple[LadderCurve, ...]
     with_intervals: bool
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
     goal: str
     missing: str
 
@@ -290,7 +286,6 @@ def ladder_curves(judges: Sequence[Marked]) -> Ladders | NotDrawn:
     if not drawn:
         return NotDrawn("The curves are not drawn: no judge has a target sensitivity.")
     heights = spread_labels([float(curve.points[-1].y) for _, curve in drawn])
-    known = {judge.sign for judge, _ in drawn}
     widest = max((curve for _, curve in drawn), key=lambda curve: len(curve.x_ticks))
     return Ladders(
         title="Target sensitivity by size of the difference, judge by judge",
@@ -302,7 +297,7 @@ def ladder_curves(judges: Sequence[Marked]) -> Ladders | NotDrawn:
         x_ticks=widest.x_ticks,
         y_ticks=widest.y_ticks,
         goal=widest.goal,
-        missing=", ".join(judge.sign for judge in judges if judge.sign not in known),
+        missing=_missing(judges, [judge for judge, _ in drawn]),
     )
 
 
@@ -358,7 +353,7 @@ class Priced:
     front: bool
     dollars: tuple[Decimal, Decimal] | None
     """For 1,000 verdicts, at least and at most; None if not known."""
-    accuracy: EstimateRecord | None
+    accuracy: Estimate | None
     curve: Sequence[tuple[float, Decimal | None]]
     """Half-widths, and the most that each costs."""
 
@@ -377,19 +372,14 @@ class CostPoint:
     up: Span | None
 
 
-@dataclass(frozen=True, slots=True)
-class CostPlane:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostPlane(Plot):
     """Options by price, on a logarithmic axis, and by balanced accuracy."""
 
-    drawn: ClassVar[bool] = True
-    title: str
-    desc: str
     points: tuple[CostPoint, ...]
     labels: tuple[PlaneLabel, ...]
     front: str
     """The steps of the front, as points of a line; empty with fewer than two."""
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
     free: bool
     """Whether there is a column for what is free."""
     baseline: str | None
@@ -408,16 +398,11 @@ class CostCurve:
     label_y: str
 
 
-@dataclass(frozen=True, slots=True)
-class CostCurves:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostCurves(Plot):
     """Dollars by the width of the interval."""
 
-    drawn: ClassVar[bool] = True
-    title: str
-    desc: str
     curves: tuple[CostCurve, ...]
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
     missing: str
 
 
@@ -495,7 +480,7 @@ def cost_curves(judges: Sequence[Priced]) -> CostCurves | NotDrawn:
         ),
         x_ticks=tuple(Tick(place(at[width]), f"±{numbers.ratio(width)}") for width in widths),
         y_ticks=ticks,
-        missing=", ".join(one.sign for one in judges if one.sign not in {each.sign for each, _ in drawn}),
+        missing=_missing(judges, [one for one, _ in drawn]),
     )
 
 
@@ -523,7 +508,7 @@ def _spanned(dollars: tuple[Decimal, Decimal], axis: Callable[[Decimal], float])
     return None if dollars[0] == dollars[1] else Span(least, most, start_closed=True, end_closed=True)
 
 
-def _low(accuracy: EstimateRecord) -> float:
+def _low(accuracy: Estimate) -> float:
     low = accuracy.interval.low if accuracy.interval else None
     return min(0.99, accuracy.value if low is None else low)
 
@@ -540,12 +525,10 @@ def _stairs(steps: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{place(x)},{place(y)}" for x, y in points)
 
 
-def _option_words(sign: str, dollars: tuple[Decimal, Decimal], accuracy: EstimateRecord) -> str:
+def _option_words(sign: str, dollars: tuple[Decimal, Decimal], accuracy: Estimate) -> str:
     least, most = (numbers.dollars(end) for end in dollars)
     cost = "free" if not dollars[1] else most if least == most else f"{least} to {most}"
-    ends = accuracy.interval
-    limits = "without an interval" if ends is None else numbers.interval(ends.low, ends.high)
-    return f"{sign}: {cost}, balanced accuracy {numbers.rate(accuracy.value)} {limits}"
+    return f"{sign}: {cost}, balanced accuracy {numbers.rate(accuracy.value)} {_limits(accuracy)}"
 
 
 def _curve_words(sign: str, curve: Sequence[tuple[float, Decimal | None]]) -> str:

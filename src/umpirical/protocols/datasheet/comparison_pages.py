@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet import comparison_charts as charts
-from umpirical.protocols.datasheet.comparison import Comparison, SideRecord, render_comparison_json
+from umpirical.protocols.datasheet.comparison import Comparison, SideRecord
 from umpirical.protocols.datasheet.costs import Costs
 from umpirical.protocols.protocol import Documents, write_documents
 from umpirical.reports import numbers
-from umpirical.reports.card import measured_cell, plain, quoted
 from umpirical.reports.charts import DotCell, NotDrawn, dot_cell
 from umpirical.reports.comparison import (
     MOST_JUDGES,
@@ -24,8 +24,8 @@ from umpirical.reports.comparison import (
     overview,
 )
 from umpirical.reports.decision import TITLES
-from umpirical.reports.pages import environment
-from umpirical.reports.record import EstimateRecord, LimitRecord, MeasureRecord
+from umpirical.reports.pages import environment, measured_cell, plain, quoted
+from umpirical.reports.record import LimitRecord, MeasureRecord, record_json
 
 MOST_HINTS = 40
 
@@ -168,7 +168,7 @@ def _costs(costs: Costs) -> CostView:
             mark=one.kind,
             front=one.standing == "front",
             dollars=one.price.per_1000,
-            accuracy=one.accuracy if isinstance(one.accuracy, EstimateRecord) else None,
+            accuracy=one.accuracy if isinstance(one.accuracy, Estimate) else None,
             curve=[(step.half_width, step.dollars[1] if step.dollars else None) for step in one.curve],
         )
         for one in costs.options
@@ -274,5 +274,5 @@ def _card(comparison: Comparison) -> Iterator[str]:
 
 def write_comparison(comparison: Comparison, folder: Path) -> Documents:
     """Writes the record, and the documents that are pure functions of it."""
-    json, html = render_comparison_json(comparison), render_comparison_html(comparison)
+    json, html = record_json(comparison), render_comparison_html(comparison)
     return write_documents(folder, "comparison", json, html, render_comparison_markdown(comparison))

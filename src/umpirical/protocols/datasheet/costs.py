@@ -39,7 +39,7 @@ from umpirical.reports.comparison import letter
 from umpirical.reports.facts import quantile
 from umpirical.reports.numbers import dollars, ratio
 from umpirical.reports.prices import Basis, Dollars, PriceRecord, no_price, price_of
-from umpirical.reports.record import EstimateRecord, ResultRecord, Strict, UndefinedRecord, result_record
+from umpirical.reports.record import ResultRecord, Strict
 from umpirical.reports.significance import LEVEL, difference_p, holm
 from umpirical.runs.run import Run
 from umpirical.stats.differences import paired_difference
@@ -338,9 +338,9 @@ def option_price(option: Option, prices: Sequence[PriceRecord], shared: int) -> 
     )
 
 
-def point_price(price: PriceRecord, accuracy: EstimateRecord | UndefinedRecord) -> PointPrice:
+def point_price(price: PriceRecord, accuracy: Result) -> PointPrice:
     """Returns dollars for a point of accuracy above the baseline: dollars per 1,000 verdicts over points."""
-    if isinstance(accuracy, UndefinedRecord):
+    if isinstance(accuracy, Undefined):
         return PointPrice(why_not=accuracy.reason)
     if price.per_1000 is None:
         return PointPrice(why_not=price.why_not)
@@ -357,16 +357,14 @@ def point_price(price: PriceRecord, accuracy: EstimateRecord | UndefinedRecord) 
     )
 
 
-def cost_curve(
-    price: PriceRecord, accuracy: EstimateRecord | UndefinedRecord, calls: int
-) -> tuple[list[CurveStep], str]:
+def cost_curve(price: PriceRecord, accuracy: Result, calls: int) -> tuple[list[CurveStep], str]:
     """Returns what intervals of some widths take, or why that cannot be said.
 
     So many families of the size that they have here, with units of a family as alike as they are here. The rate is the
     middle of the interval, which is never 0 or 1. `calls` are those of the whole run: a family more is asked
     everything that the others were.
     """
-    if isinstance(accuracy, UndefinedRecord):
+    if isinstance(accuracy, Undefined):
         return [], accuracy.reason
     ends = accuracy.interval
     if ends is None or ends.low is None or ends.high is None:
@@ -383,7 +381,7 @@ def cost_curve(
     return steps, ""
 
 
-def _correlation(accuracy: EstimateRecord, each: float) -> float:
+def _correlation(accuracy: Estimate, each: float) -> float:
     """Returns how alike calls of a family are, by the design effect; what every plan assumes where none is known."""
     if accuracy.design_effect is None or each <= 1:
         return PLANNING_CORRELATION
@@ -417,8 +415,8 @@ class Place:
 def accuracy_differences(options: Sequence[Option], ballots: Ballots) -> list[AccuracyDifference]:
     """Returns the difference of every two options, with one correction for all of them."""
     pairs = list(combinations(range(len(options)), 2))
-    found = [result_record(_difference(options[one], options[other], ballots)) for one, other in pairs]
-    p_values = holm([difference_p(each) if isinstance(each, EstimateRecord) else None for each in found])
+    found = [_difference(options[one], options[other], ballots) for one, other in pairs]
+    p_values = holm([difference_p(each) if isinstance(each, Estimate) else None for each in found])
     return [
         AccuracyDifference(first=one, second=other, difference=each, adjusted_p=p)
         for (one, other), each, p in zip(pairs, found, p_values, strict=True)
@@ -428,14 +426,14 @@ def accuracy_differences(options: Sequence[Option], ballots: Ballots) -> list[Ac
 def places(
     options: Sequence[Option],
     prices: Sequence[PriceRecord],
-    accuracies: Sequence[EstimateRecord | UndefinedRecord],
+    accuracies: Sequence[Result],
     differences: Sequence[AccuracyDifference],
 ) -> list[Place]:
     """Returns where each option stands. One that lacks a price or an accuracy stands apart, and dominates nobody."""
     known = {
         place
         for place, (price, accuracy) in enumerate(zip(prices, accuracies, strict=True))
-        if price.per_1000 is not None and isinstance(accuracy, EstimateRecord)
+        if price.per_1000 is not None and isinstance(accuracy, Estimate)
     }
     leads = {(one.first, one.second): one for one in differences}
 
@@ -485,7 +483,7 @@ def _no_dearer(one: Dollars | None, other: Dollars | None, *, same_judges: bool)
 def _lead(one: int, other: int, leads: dict[tuple[int, int], AccuracyDifference]) -> tuple[float | None, bool]:
     """Returns by how much one option is ahead of another, and whether that is shown."""
     found, turn = (leads[one, other], -1) if one < other else (leads[other, one], 1)
-    if not isinstance(found.difference, EstimateRecord):
+    if not isinstance(found.difference, Estimate):
         return None, False
     return turn * found.difference.value, found.adjusted_p is not None and found.adjusted_p < LEVEL
 
@@ -498,7 +496,7 @@ def _difference(one: Option, other: Option, ballots: Ballots) -> Result:
     if len(first[1]) < 2:
         return Undefined(ONE_TASK)
     found, calls = paired_difference(*second, *first), int(both.sum())
-    limits = Interval(found.low, found.high, "cluster-Wilson limits of both, joined over families")
+    limits = Interval(found.low, found.high, method="cluster-Wilson limits of both, joined over families")
     return Estimate(found.value, found.value * calls, calls, "call", limits, found.clusters)
 
 
@@ -552,16 +550,16 @@ def _price(read: ReadRun) -> PriceRecord:
     return price_of(read.reading.spent, bill, simulated=profile_of(read.run.judge) is not None)
 
 
-def _accuracy(option: Option, ballots: Ballots) -> EstimateRecord | UndefinedRecord:
+def _accuracy(option: Option, ballots: Ballots) -> Result:
     speaks = option.speaks
     heard = Ballots(ballots.votes[speaks], ballots.truth[speaks], ballots.clusters[speaks])
-    return result_record(balanced_accuracy(option.votes[speaks], heard))
+    return balanced_accuracy(option.votes[speaks], heard)
 
 
 def _record(
     option: Option,
     price: PriceRecord,
-    accuracy: EstimateRecord | UndefinedRecord,
+    accuracy: Result,
     place: Place,
     calls: int,
 ) -> CostRecord:
@@ -589,7 +587,7 @@ def _record(
 
 def _unheard(place: int, read: ReadRun, keeper: CallKeeper, price: PriceRecord) -> CostRecord:
     """A judge that has a price, and no balanced accuracy."""
-    accuracy = UndefinedRecord(reason=why_not_heard(read, keeper) or "the judges share no calls")
+    accuracy = Undefined(reason=why_not_heard(read, keeper) or "the judges share no calls")
     latencies = sorted(read.reading.spent.latencies)
     return CostRecord(
         kind="judge",

@@ -17,6 +17,7 @@ from umpirical.domain.tallies import (
     LayoutTally,
     OutcomeTally,
     PairTally,
+    PartTally,
     QuadTally,
     Tallies,
     VacuumTally,
@@ -37,6 +38,7 @@ def _facts(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> dict[s
         "version": stimulus.version,
         "log_length": round(math.log(max(1, len(u)) / max(1, len(v))), 2),
         "level": None if scale is None else stimulus.levels[graded],
+        "parts": "\n".join(f"{kind}={name}" for kind, name in stimulus.parts.items()),
     }
 
 
@@ -48,6 +50,7 @@ FACTS = Facts(
         "version": "string",
         "log_length": "double",
         "level": "double",
+        "parts": "string",
     },
     _facts,
 )
@@ -146,6 +149,10 @@ select cluster, arm, family, level, score, count(distinct trial_id) as answers
 from call where score is not null group by all order by all
 """
 
+_PART_TALLIES = """
+select distinct cluster, arm, unnest(string_split(parts, chr(10))) as part from call where parts <> '' order by all
+"""
+
 
 def tally_judgments(path: Path, kind: JudgeKind = "compare", *, most: int = PART) -> Tallies:
     """Counts every judgment in a file, per task; about `most` of them at a time. Raises if a trial occurs twice."""
@@ -162,6 +169,7 @@ def _tally_grades(judgments: Counting) -> Tallies:
         calls=judgments.calls(),
         grade_pairs=judgments.tallies(GradePairTally, _GRADE_PAIR_TALLIES),
         grades=judgments.tallies(GradeTally, _GRADE_TALLIES),
+        parts=judgments.tallies(PartTally, _PART_TALLIES),
     )
 
 
@@ -174,11 +182,12 @@ def _tally_choices(judgments: Counting) -> Tallies:
         outcomes=judgments.tallies(OutcomeTally, _OUTCOME_TALLIES),
         quads=judgments.tallies(QuadTally, _QUAD_TALLIES),
         layouts=judgments.tallies(LayoutTally, _LAYOUT_TALLIES),
+        parts=judgments.tallies(PartTally, _PART_TALLIES),
     )
 
 
 def _joined(parts: Sequence[Tallies]) -> Tallies:
     """Returns the tallies of all parts. Each is about clusters of its own; without any part, nothing was judged."""
-    names = ("vacuum", "pairs", "calls", "outcomes", "quads", "layouts", "grade_pairs", "grades")
+    names = ("vacuum", "pairs", "calls", "outcomes", "quads", "layouts", "grade_pairs", "grades", "parts")
     found: dict[str, Any] = {name: tuple(tally for part in parts for tally in getattr(part, name)) for name in names}
     return Tallies(**found)

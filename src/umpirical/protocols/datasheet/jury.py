@@ -26,19 +26,11 @@ from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import assemble, policy_of
 from umpirical.protocols.datasheet.stimuli import stimuli_record
-from umpirical.protocols.protocol import Documents
+from umpirical.protocols.protocol import Decision, Documents
 from umpirical.reports import numbers
-from umpirical.reports.card import plain, quoted
 from umpirical.reports.facts import judge_record, run_record, spend_record
-from umpirical.reports.record import (
-    EstimateRecord,
-    JudgeRecord,
-    ResultRecord,
-    SpendRecord,
-    Strict,
-    UndefinedRecord,
-    result_record,
-)
+from umpirical.reports.pages import plain, quoted
+from umpirical.reports.record import JudgeRecord, ResultRecord, SpendRecord, Strict, record_json
 from umpirical.runs.judgments import Reading, judgment_row, read_judgments
 from umpirical.runs.run import Run, open_run
 from umpirical.stats.differences import paired_difference
@@ -109,15 +101,6 @@ class Jury(Strict):
     left_out: int = Field(description="Calls that not all members were asked.")
     findings: list[str]
     assumptions: list[str]
-
-
-def render_jury_json(jury: Jury) -> str:
-    """Renders the record as text: the same jury gives the same bytes."""
-    return jury.model_dump_json(indent=1) + "\n"
-
-
-def parse_jury(text: str) -> Jury:
-    return Jury.model_validate_json(text)
 
 
 CHOICES = (Choice.SLOT_1, Choice.SLOT_2, Choice.TIE)
@@ -332,12 +315,12 @@ def findings(jury: Jury) -> list[str]:
             f"The rule was learned on {numbers.count(len(jury.learned_on))} families; every figure is about the other "
             f"{numbers.count(len(jury.reported_on))}."
         )
-    if isinstance(jury.gain, EstimateRecord):
+    if isinstance(jury.gain, Estimate):
         said.append(
             f"Against {jury.best_judge}, the best judge alone, that is {_shown(jury.gain, sign=True)} on the "
             f"families that did not choose it: {_worth(jury.gain)}."
         )
-    if isinstance(jury.effective_judges, EstimateRecord):
+    if isinstance(jury.effective_judges, Estimate):
         said.append(
             f"Their errors correlate by {_shown(jury.error_correlation)}, so that {numbers.count(count)} judges are "
             f"worth {_shown(jury.effective_judges)} whose errors are independent."
@@ -367,9 +350,9 @@ def render_jury_markdown(jury: Jury) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _shown(result: EstimateRecord | UndefinedRecord, *, sign: bool = False) -> str:
+def _shown(result: Result, *, sign: bool = False) -> str:
     """Returns a value with its interval, or why there is none."""
-    if isinstance(result, UndefinedRecord):
+    if isinstance(result, Undefined):
         return f"undefined: {result.reason}"
     written = numbers.difference if sign else numbers.rate
     limits = result.interval
@@ -378,7 +361,7 @@ def _shown(result: EstimateRecord | UndefinedRecord, *, sign: bool = False) -> s
     return f"{written(result.value)} [{written(limits.low)}, {written(limits.high)}]"
 
 
-def _worth(gain: EstimateRecord) -> str:
+def _worth(gain: Estimate) -> str:
     """Says whether the jury is better than the best judge alone."""
     limits = gain.interval
     if limits is None or limits.low is None or limits.high is None or limits.low <= 0 <= limits.high:
@@ -386,7 +369,7 @@ def _worth(gain: EstimateRecord) -> str:
     return "the jury is better" if limits.low > 0 else "the jury is worse"
 
 
-def _cell(result: EstimateRecord | UndefinedRecord) -> str:
+def _cell(result: Result) -> str:
     return plain(_shown(result))
 
 
@@ -409,7 +392,7 @@ def jury_record(seated: Seated, name: str) -> Jury:
                     name=member.name,
                     run=member.run.name,
                     fingerprint=member.run.manifest["fingerprint"],
-                    accuracy=result_record(balanced_accuracy(votes[:, place], ballots)),
+                    accuracy=balanced_accuracy(votes[:, place], ballots),
                     cost_per_1000=cost,
                     without_verdict=int(np.count_nonzero(votes[:, place] == NO_VOTE)),
                 )
@@ -419,17 +402,17 @@ def jury_record(seated: Seated, name: str) -> Jury:
             "learned_on": sorted(seated.learned_on),
             "reported_on": sorted(seated.reported_on),
             "looked_best_at": seated.looked_best_at,
-            "accuracy": result_record(balanced_accuracy(verdicts, ballots)),
+            "accuracy": balanced_accuracy(verdicts, ballots),
             "without_verdict": int(np.count_nonzero(verdicts == NO_VOTE)),
             "best_judge": best,
-            "gain": result_record(gain),
-            "error_correlation": result_record(correlation),
-            "effective_judges": result_record(_effective_judges(len(seated.judges), correlation)),
+            "gain": gain,
+            "error_correlation": correlation,
+            "effective_judges": _effective_judges(len(seated.judges), correlation),
             "shared_errors": [
                 SharedErrors(
                     first=seated.members[one].name,
                     second=seated.members[other].name,
-                    correlation=result_record(_error_correlation(votes[:, [one, other]], ballots)),
+                    correlation=_error_correlation(votes[:, [one, other]], ballots),
                 )
                 for one in range(len(costs))
                 for other in range(one + 1, len(costs))
@@ -449,7 +432,7 @@ def balanced_accuracy(verdicts: Votes, ballots: Ballots) -> Result:
     if len(total) < 2:
         return Undefined(ONE_TASK)
     found, calls = cluster_wilson(right, total), len(verdicts)
-    limits = Interval(found.low, found.high, "cluster-Wilson over families, both kinds of call weighted alike")
+    limits = Interval(found.low, found.high, method="cluster-Wilson over families, both kinds of call weighted alike")
     return Estimate(found.value, found.value * calls, calls, "call", limits, found.clusters, found.design_effect)
 
 
@@ -470,7 +453,7 @@ def _gain(seated: Seated) -> tuple[str, Result]:
     best = max(range(len(shared.members)), key=did)
     ours, theirs = fair_shares(seated.verdicts(ballots), ballots), fair_shares(ballots.votes[:, best], ballots)
     found, calls = paired_difference(*ours, *theirs), len(ballots.truth)
-    limits = Interval(found.low, found.high, "cluster-Wilson limits of both, joined over families")
+    limits = Interval(found.low, found.high, method="cluster-Wilson limits of both, joined over families")
     gain = Estimate(found.value, found.value * calls, calls, "call", limits, found.clusters)
     return shared.members[best].name, gain
 
@@ -488,7 +471,7 @@ def _error_correlation(votes: Votes, ballots: Ballots) -> Result:
         return Undefined("of no two members does each err")
     found = jackknife(estimate, len(families))
     limits = Interval(
-        max(-1.0, float(found.low)), min(1.0, float(found.high)), "leave-one-family-out jackknife, Student's t"
+        max(-1.0, float(found.low)), min(1.0, float(found.high)), method="leave-one-family-out jackknife, Student's t"
     )
     value, calls = float(found.value), len(votes)
     return Estimate(value, value * calls, calls, "call", limits, len(families))
@@ -501,7 +484,7 @@ def _effective_judges(judges: int, correlation: Result) -> Result:
     ends = correlation.interval
     low, high = (None if end is None else effective_judges(judges, end) for end in (ends.high, ends.low))
     value, calls = effective_judges(judges, correlation.value), correlation.denominator
-    return Estimate(value, value * calls, calls, "call", Interval(low, high, ends.method), correlation.clusters)
+    return Estimate(value, value * calls, calls, "call", Interval(low, high, method=ends.method), correlation.clusters)
 
 
 NO_QUORUM = "no more than half of the jury gave a verdict"
@@ -607,6 +590,10 @@ class SeatedJury:
     documents: Documents
     """Of the datasheet."""
 
+    @property
+    def decision(self) -> Decision | None:
+        return DATASHEET.decision(self.datasheet)
+
 
 def seat_jury(
     runs: Sequence[Path],
@@ -630,7 +617,7 @@ def seat_jury(
     place = folder / f"{seated.rule}-{digest('jury', [name, seated.rule, sorted(seated.learned_on)])[:12]}"
     jury, sheet = jury_record(seated, name), jury_datasheet(seated, name, place)
     documents = DATASHEET.write(sheet, place)
-    write_text(place / "jury.json", render_jury_json(jury))
+    write_text(place / "jury.json", record_json(jury))
     write_text(place / "jury.md", render_jury_markdown(jury))
     return SeatedJury(jury, sheet, place / "jury.json", documents)
 

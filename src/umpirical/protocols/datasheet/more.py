@@ -7,26 +7,29 @@ stimuli of the families and steps that the open limits are about.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import inf
+from math import ceil, inf
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
+from umpirical.domain.measures import Estimate
 from umpirical.domain.stimuli import TIER_2, Family, Stimulus
-from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import held_to
-from umpirical.protocols.datasheet.spec import DatasheetStudy
+from umpirical.protocols.datasheet.spec import DatasheetStudy, preset
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_materials
 from umpirical.protocols.protocol import FollowUp
 from umpirical.reports.limits import settling
 from umpirical.reports.numbers import about, part, units
-from umpirical.reports.record import ConditionRecord
+from umpirical.reports.record import ConditionRecord, MeasureRecord, why_unfinished
 from umpirical.runs.run import Run
 from umpirical.stimuli.controlled.datasheet_set import recipe
 from umpirical.stimuli.controlled.gates import refuse_unsound
 from umpirical.store.stimulus_sets import write_stimuli
 
 LARGEST = "full"
+
+HOLDS_UP = 0.5
+"""How far the limit of one of two rates may reach, against that of the other, before it is asked about too."""
 
 MOST_SETS = 2
 """How many sets of the largest size are made to choose from, each by another seed."""
@@ -44,6 +47,7 @@ ASKED_OF = {
     "task-blind-preference": Family.LADDER,
     "conflict-excess": Family.CONFLICT,
     "figure-sensitivity": Family.FIGURES,
+    "figure-following": Family.FIGURES,
 }
 """The family of stimuli that a measure is about. Any stimulus tells more about a measure that is not here."""
 
@@ -59,11 +63,15 @@ class Want:
     unit: str
     left: float
     """Units; without end if how many would do is not known."""
+    stratum: str = ""
+    """A part of the family that is no step; empty for all of it."""
 
     def gets(self, group: Sequence[Stimulus]) -> float:
         """Returns how many units a group of stimuli adds: a quad, or a single stimulus."""
         first = group[0]
         if self.family not in {"", first.family} or self.step not in {None, first.delta}:
+            return 0
+        if self.stratum not in {"", first.stratum}:
             return 0
         if first.family == Family.VACUUM:
             return len(set(first.candidates)) if self.family or self.unit == "call" else 0
@@ -75,13 +83,41 @@ def wanted(sheet: Datasheet) -> list[Want]:
     arm = sheet.limits[0].arm if sheet.limits else ""
     open_ = [limit for limit in sheet.limits if limit.arm == arm and limit.essential and limit.state == "open"]
     asked = {(need.measure, need.stratum): need for limit in open_ for need in settling(limit)}
-    return [_want(need) for need in asked.values() if need.more_needed is not None or need.verdict == "N/A"]
+    found = [need for need in asked.values() if need.more_needed is not None or need.verdict == "N/A"]
+    return [*map(_want, found), *(want for need in found for want in _other_side(need, sheet.measures, arm))]
+
+
+def _other_side(need: ConditionRecord, measures: Sequence[MeasureRecord], arm: str) -> Iterator[Want]:
+    """Yields the step-1 pairs that a conflict excess is measured against, where their errors hold its bound up."""
+    if need.measure != "conflict-excess" or not need.more_needed:
+        return
+    known = {(one.name, one.stratum): one.result for one in measures if one.arm == arm}
+    one, other = known.get(("conflict-loss", need.stratum)), known.get(("wrong-choice-rate", "1"))
+    if not isinstance(one, Estimate) or not isinstance(other, Estimate):
+        return
+    if one.interval is None or one.interval.high is None or other.interval is None or other.interval.low is None:
+        return
+    if other.value - other.interval.low >= HOLDS_UP * (one.interval.high - one.value):
+        left = need.more_needed * other.denominator / one.denominator
+        yield Want("wrong-choice-rate", Family.LADDER, 1.0, "pair", ceil(left))
+
+
+def can_settle(sheet: Datasheet) -> bool:
+    """Whether a follow-up may settle the decision, as far as the record tells."""
+    gates = sheet.stimuli.gates if sheet.stimuli else ()
+    unsound = any(gate.blocks and not gate.passed for gate in gates)
+    unfinished = why_unfinished(complete=sheet.complete, audit=sheet.audit)
+    if unsound or unfinished or sheet.decision is None or sheet.decision.verdict != "not-enough-data":
+        return False
+    policy = sheet.policy or preset()
+    return bool(wanted(held_to(sheet, policy.at_look(policy.look + 1))))
 
 
 def _want(need: ConditionRecord) -> Want:
     step = float(need.stratum) if need.stratum.replace(".", "", 1).isdecimal() else None
-    family = ASKED_OF.get(need.measure, "")
-    return Want(need.measure, family, step, need.unit or "pair", inf if need.more_needed is None else need.more_needed)
+    family, stratum = ASKED_OF.get(need.measure, ""), need.stratum if step is None else ""
+    left = inf if need.more_needed is None else need.more_needed
+    return Want(need.measure, family, step, need.unit or "pair", left, stratum)
 
 
 def chosen_stimuli(wants: Sequence[Want], candidates: Sequence[Stimulus], known: set[str]) -> Iterator[Stimulus]:
@@ -139,6 +175,7 @@ def _extra(wants: Sequence[Want], study: DatasheetStudy, known: set[str]) -> Ite
 
 
 def _words(want: Want) -> str:
-    name = want.measure.replace("-", " ") + (f" at {part(f'{want.step:g}')}" if want.step is not None else "")
+    where = want.stratum if want.step is None else part(f"{want.step:g}")
+    name = want.measure.replace("-", " ") + (f" at {where}" if where else "")
     number = "" if want.left == inf else f"about {about(int(want.left))} more {units(want.unit, want.left)}"
     return f"{name}: {number or 'not measured yet'}"

@@ -10,19 +10,32 @@ from itertools import groupby
 from math import inf
 from typing import Any
 
+from umpirical.domain.measures import Estimate, Interval
 from umpirical.domain.trials import BASELINE
 from umpirical.measures.catalogue import MEASURES
 from umpirical.measures.estimates.pairs import CONTROLS
 from umpirical.protocols.datasheet import charts, reading
 from umpirical.protocols.datasheet.charts import LevelGrades, levels
 from umpirical.protocols.datasheet.record import Datasheet
+from umpirical.protocols.datasheet.spec import SHELF
 from umpirical.reports import numbers
-from umpirical.reports.audit import OUTCOMES, unbalanced
-from umpirical.reports.card import Card, plain, render_card
 from umpirical.reports.charts import NotDrawn
 from umpirical.reports.decision import DecisionRecord
-from umpirical.reports.pages import Section, contents_of, environment, render_sections, sections_of
-from umpirical.reports.record import AuditRow, EstimateRecord, IntervalRecord, LimitRecord, LimitVerdict, MeasureRecord
+from umpirical.reports.facts import OUTCOMES, unbalanced
+from umpirical.reports.pages import (
+    Card,
+    Section,
+    contents_of,
+    decided_lead,
+    environment,
+    plain,
+    render_card,
+    render_sections,
+    sections_of,
+)
+from umpirical.reports.parts import part_words
+from umpirical.reports.policy import EACH_PART
+from umpirical.reports.record import AuditRow, LimitRecord, LimitVerdict, MeasureRecord, PartRecord
 
 ONLY_OF = {"slot_1": "compare", "slot_2": "compare", "tie": "compare", "graded": "grade"}
 """Outcomes that only one kind of judge has. The other kind has no such column, unless something is in it."""
@@ -161,6 +174,8 @@ class Page:
     """Every measure, by arm, name and part."""
     titles: dict[str, str]
     """Titles of the measures, by name."""
+    policy: str
+    """The policy, with its digest."""
     verdicts: dict[str, int]
     """How many limits of the judge's own prompt have each verdict."""
     audit: Audit
@@ -171,6 +186,8 @@ class Page:
     shifts: tuple[MeasureRecord, ...]
     fitted: tuple[tuple[MeasureRecord, ...], ...]
     """Each fitted parameter with its parts, once for each arm that has it."""
+    failing: tuple[tuple[str, PartRecord], ...]
+    """Where the judge fails: what it fails at, and the part, those that fail most clearly first."""
 
 
 def render_html(datasheet: Datasheet) -> str:
@@ -182,6 +199,7 @@ def render_html(datasheet: Datasheet) -> str:
         "run": datasheet.run,
         "page": page_of(datasheet),
         "planted_words": planted_words,
+        "part_words": part_words,
         "reading": reading,
     }
     sections = render_sections(templates, sections_of("datasheet", SECTIONS), [datasheet], values)
@@ -194,19 +212,30 @@ def page_of(datasheet: Datasheet) -> Page:
     names = dict.fromkeys([*datasheet.run.arms, *(measure.arm for measure in measures)])
     by_arm = {name: [measure for measure in measures if measure.arm == name] for name in names}
     arms = tuple(_arm(datasheet, name, own) for name, own in by_arm.items())
+    worst = [found for limit in datasheet.limits if (found := _worst(datasheet, limit))]
     return Page(
         arms=arms,
         by_arm={arm.name: arm.by_key for arm in arms},
         titles={measure.name: measure.title for measure in measures},
+        policy=SHELF.words(datasheet.policy) if datasheet.policy else "none",
         verdicts=_verdicts(datasheet.limits),
         audit=_audit(datasheet.audit, datasheet.judge.kind),
-        methods=_methods(measures, "interval"),
+        methods=_methods([*measures, *worst], "interval"),
         planning_methods=_methods(measures, "planning_interval"),
         has_planted=any(measure.planted is not None for measure in measures),
         operating=charts.operating_plot(by_arm),
         shifts=tuple(measure for measure in measures if _is_shift(measure)),
         fitted=_fitted(measures, list(names)),
+        failing=_failing(datasheet.limits),
     )
+
+
+MOST_FAILING = 6
+
+
+def _failing(limits: Sequence[LimitRecord]) -> tuple[tuple[str, PartRecord], ...]:
+    found = [(limit.title, one) for limit in limits if limit.arm == BASELINE for one in limit.failing]
+    return tuple(sorted(found, key=lambda row: -row[1].bound)[:MOST_FAILING])
 
 
 def ratings_of(datasheet: Datasheet, arm: str) -> list[Rating]:
@@ -224,13 +253,25 @@ def ratings_of(datasheet: Datasheet, arm: str) -> list[Rating]:
         if limit or (not only_held and _is_rated(measure))
     ]
     measured = {(measure.name, measure.stratum) for measure in measures}
-    return [*rows, *(Rating(None, limit) for key, limit in held.items() if key not in measured)]
+    return [*rows, *(Rating(_worst(datasheet, limit), limit) for key, limit in held.items() if key not in measured)]
+
+
+def _worst(datasheet: Datasheet, limit: LimitRecord) -> MeasureRecord | None:
+    """Returns the part that a check on each part rests on: that with the highest interval, or else the most pairs."""
+    parts = [
+        one for one in datasheet.parts if (one.arm, one.name, EACH_PART) == (limit.arm, limit.measure, limit.stratum)
+    ]
+    found = [(one, one.result) for one in parts if isinstance(one.result, Estimate)]
+    if not found:
+        return None
+    worst, _ = max(found, key=lambda part: (part[1].interval and part[1].interval.low, part[1].denominator))
+    return worst.model_copy(update={"stratum": f"worst part: {part_words(worst.group)}"})
 
 
 def planted_words(measure: MeasureRecord) -> str:
     """Says whether the planted value lies inside the measured interval."""
     estimate = measure.result
-    if measure.planted is None or not isinstance(estimate, EstimateRecord) or estimate.interval is None:
+    if measure.planted is None or not isinstance(estimate, Estimate) or estimate.interval is None:
         return "no interval"
     low, high = estimate.interval.low, estimate.interval.high
     inside = (low is None or low <= measure.planted) and (high is None or measure.planted <= high)
@@ -301,7 +342,7 @@ def _whole(measures: Sequence[MeasureRecord], names: Sequence[str]) -> tuple[Mea
 
 def _layout(measures: Sequence[MeasureRecord]) -> tuple[LayoutEffect, ...]:
     found = {(m.name, m.stratum): m for m in measures if m.name in LAYOUT}
-    if not any(isinstance(measure.result, EstimateRecord) for measure in found.values()):
+    if not any(isinstance(measure.result, Estimate) for measure in found.values()):
         return ()
     return tuple(
         LayoutEffect(factor, equal.about, equal, found.get((name, "identical")))
@@ -357,8 +398,8 @@ def _merged(rows: Sequence[AuditRow]) -> tuple[AuditRow, ...]:
 
 def _methods(measures: Sequence[MeasureRecord], which: str) -> dict[tuple[float, str], int]:
     """Numbers the methods of the intervals: 0 is the most common one, which needs no footnote mark."""
-    estimates = [measure.result for measure in measures if isinstance(measure.result, EstimateRecord)]
-    intervals: list[IntervalRecord | None] = [getattr(estimate, which) for estimate in estimates]
+    estimates = [measure.result for measure in measures if isinstance(measure.result, Estimate)]
+    intervals: list[Interval | None] = [getattr(estimate, which) for estimate in estimates]
     ways = Counter((interval.level, interval.method) for interval in intervals if interval)
     return {way: number for number, (way, _) in enumerate(ways.most_common())}
 
@@ -377,6 +418,7 @@ def render_markdown(datasheet: Datasheet) -> str:
         title=f"Judge datasheet: {plain(judge.name)}",
         lead=[*_decision(datasheet), *_findings(datasheet.findings)],
         table=lambda room: _ratings(datasheet, room=room),
+        fields={"policy": SHELF.words(datasheet.policy)} if datasheet.policy else {},
     )
     return render_card(card, datasheet)
 
@@ -385,7 +427,7 @@ def _decision(datasheet: Datasheet) -> Iterator[str]:
     decision = datasheet.decision
     if decision is None:
         return
-    yield from (f"**{decision.title}.** {plain(' '.join(decision.sentences))}", "")
+    yield from decided_lead(decision)
     for title, items in _lists(decision):
         if items:
             yield f"- {title}: {plain(' '.join(items))}"
@@ -418,6 +460,10 @@ def _findings(findings: Sequence[str]) -> Iterator[str]:
     yield ""
 
 
+HELD_BY = "The bound decides: it is one-sided and counts missing answers against the judge. The interval is two-sided."
+"""Why the interval of a measure may hold its limit although the limit passes, or the other way round."""
+
+
 def _ratings(datasheet: Datasheet, *, room: int) -> Iterator[str]:
     """Yields as many rows as fit, those with a limit first; the JSON record has them all."""
     yield from ("## Ratings", "")
@@ -434,7 +480,9 @@ def _ratings(datasheet: Datasheet, *, room: int) -> Iterator[str]:
     for arm, row in shown:
         yield (f"| {plain(arm)} " if with_arm else "") + f"| {' | '.join([*_cells(row), *_held(row.limit)])} |"
     if more := len(datasheet.measures) - sum(row.measure is not None for _, row in shown):
-        yield from ("", f"And {numbers.count(more)} more measures in the JSON record.")
+        yield from ("", f"And {numbers.count(more)} more measures in the JSON record. {HELD_BY}")
+    elif datasheet.limits:
+        yield from ("", HELD_BY)
     yield ""
 
 
@@ -446,7 +494,7 @@ def _cells(row: Rating) -> Iterator[str]:
     result = row.measure.result if row.measure else None
     if row.measure is None or result is None:
         yield from ("–", "–", "not measured")
-    elif not isinstance(result, EstimateRecord):
+    elif not isinstance(result, Estimate):
         yield from ("–", "Undefined", plain(result.reason))
     else:
         yield f"{numbers.measured_counts(row.measure, result)} {result.unit}s"
@@ -462,4 +510,5 @@ def _held(limit: LimitRecord | None) -> Iterator[str]:
     more = "" if limit.more_needed is None or limit.unit is None else (
         f", about {numbers.about(limit.more_needed)} more {numbers.units(limit.unit, limit.more_needed)}"
     )  # fmt: skip
-    yield f"{limit.verdict}{more}"
+    bound = "" if limit.bound is None else f", bound {numbers.rate(limit.bound)}"
+    yield f"{limit.verdict}{bound}{more}"

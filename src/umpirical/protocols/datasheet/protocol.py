@@ -14,18 +14,27 @@ from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
-from umpirical.protocols.datasheet.design import DatasheetDesign, PlannedTallies
-from umpirical.protocols.datasheet.more import LARGEST, follow_up
+from umpirical.protocols.datasheet.more import LARGEST, can_settle, follow_up
 from umpirical.protocols.datasheet.page import render_html, render_markdown
-from umpirical.protocols.datasheet.policy_files import PRESETS, chosen_policy, policy_schema
-from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema, render_json
+from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema
 from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, read_run
-from umpirical.protocols.datasheet.spec import DatasheetDesignSpec, DatasheetSpec, DatasheetStudy, start_study
+from umpirical.protocols.datasheet.spec import (
+    PRESETS,
+    SHELF,
+    DatasheetDesign,
+    DatasheetDesignSpec,
+    DatasheetSpec,
+    DatasheetStudy,
+    PlannedTallies,
+    chosen_policy,
+    policy_schema,
+    preset,
+    start_study,
+)
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_carriers, chosen_materials, write_stimulus_set
 from umpirical.protocols.protocol import (
     CALL_MEASURES,
     DecidesByPolicy,
-    Decision,
     EarlyMeasures,
     FollowsUp,
     FollowUp,
@@ -36,8 +45,7 @@ from umpirical.protocols.protocol import (
     Study,
     StudyCheck,
 )
-from umpirical.reports.decision import EXIT_CODES, headline
-from umpirical.reports.gate import HeldLimit, own_limits
+from umpirical.reports.policy import Policy
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.controlled.datasheet_set import recipe
@@ -54,7 +62,7 @@ class DatasheetProtocol(
     version = "umpirical-datasheet/1"
     spec = DatasheetSpec
     record = Datasheet
-    policies = PRESETS
+    policies, shelf = PRESETS, SHELF
     answer_key = "umpirical.protocols.datasheet.stimuli:answer_key"
 
     def open(self, spec: DatasheetSpec, folder: Path, *, outside: bool) -> DatasheetStudy:
@@ -116,6 +124,9 @@ class DatasheetProtocol(
         steps = design.steps if isinstance(design, DatasheetDesign) else {}
         return about | ({"steps": {arm: list(each) for arm, each in steps.items()}} if steps else {})
 
+    def settles(self, record: Datasheet) -> bool:
+        return can_settle(record)
+
     def more(self, run: Run, record: Datasheet) -> FollowUp:
         manifest = run.manifest
         spec = DatasheetSpec(
@@ -146,29 +157,18 @@ class DatasheetProtocol(
     def card(self, record: Datasheet) -> str:
         return render_markdown(record)
 
-    def render(self, record: Datasheet) -> str:
-        return render_json(record)
-
     def schema(self) -> str:
         return datasheet_schema()
 
     def hold(self, record: Datasheet, policy: str | Mapping[str, Any]) -> Datasheet:
-        chosen = chosen_policy(policy, Path(), outside=True)
-        # Another policy is no reason to forget how often one has looked.
-        return held_to(record, chosen.at_look(record.policy.look) if record.policy else chosen)
+        return held_to(record, chosen_policy(policy, Path(), outside=True))
 
-    def policy_name(self, record: Datasheet) -> str:
-        return record.policy.policy if record.policy else ""
+    def policy_of(self, record: Datasheet) -> Policy:
+        return record.policy or preset()
 
     def as_published(self, record: Datasheet, published: Datasheet) -> Datasheet:
-        return record if published.policy is None else held_to(record, published.policy)
-
-    def decision(self, record: Datasheet) -> Decision | None:
-        found = record.decision
-        return Decision(found.verdict, headline(found), EXIT_CODES[found.verdict]) if found else None
-
-    def held_limits(self, record: Datasheet) -> list[HeldLimit]:
-        return own_limits(record.limits)
+        # How often one has looked is a fact about the run, whatever was published.
+        return held_to(record, self.policy_of(published).at_look(self.policy_of(record).look))
 
     def differences(self, before: Run, now: Run) -> Iterable[Measure]:
         first, second = read_run(before).tallies, read_run(now).tallies
@@ -177,9 +177,6 @@ class DatasheetProtocol(
 
     def policy_schema(self) -> str:
         return policy_schema()
-
-    def findings(self, record: Datasheet) -> list[str]:
-        return record.findings
 
     def start(self, folder: Path) -> NewStudy:
         return start_study(folder)

@@ -4,12 +4,14 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.charts import LevelGrades
+from umpirical.protocols.datasheet.more import can_settle
 from umpirical.protocols.datasheet.record import Datasheet
+from umpirical.protocols.protocol import command_again
 from umpirical.reports import numbers
-from umpirical.reports.decision import Advice
-from umpirical.reports.record import EstimateRecord, MeasureRecord
+from umpirical.reports.record import MeasureRecord, why_unfinished
 
 WORDS: Mapping[str, str] = {
     "Limit": "what a policy allows a measure to be; essential ones decide alone",
@@ -48,7 +50,7 @@ def words_of(sheet: Datasheet) -> dict[str, str]:
 def curve_words(measures: Sequence[MeasureRecord], kind: str) -> str:
     """Says what the psychometric curve shows at its ends; empty if there is no curve."""
     seen = {m.stratum: m.result for m in measures if m.name == "target-sensitivity" and m.stratum}
-    steps = sorted((float(step), result) for step, result in seen.items() if isinstance(result, EstimateRecord))
+    steps = sorted((float(step), result) for step, result in seen.items() if isinstance(result, Estimate))
     if not steps:
         return ""
     chosen = dict([next((one for one in steps if one[0] == 1.0), steps[0]), steps[-1]])
@@ -62,7 +64,7 @@ def curve_words(measures: Sequence[MeasureRecord], kind: str) -> str:
 
 def equal_words(measures: Sequence[MeasureRecord]) -> str:
     """Says what the judge does with equally good answers; empty if that was not measured."""
-    found = {m.name: m.result for m in measures if not m.stratum and isinstance(m.result, EstimateRecord)}
+    found = {m.name: m.result for m in measures if not m.stratum and isinstance(m.result, Estimate)}
     said = {
         "no-preference": "has no preference in",
         "positional-false-preference": "takes the same slot in both orders in",
@@ -108,43 +110,45 @@ def prompt_words(arms: Mapping[str, Mapping[tuple[str, str], MeasureRecord]]) ->
 
 
 def next_steps(sheet: Datasheet) -> list[Step]:
-    """Returns what to do after reading this decision, with commands to run in the study's folder."""
+    """Returns what to do after reading this decision. Every command runs as it stands, in the study's folder."""
     verdict = sheet.decision.verdict if sheet.decision else "not-enough-data"
-    others = Step("Hold it against other judges on the same stimuli.", "umpirical compare .")
+    others = Step("Measure other judges in the same study, and compare them.")
     if sheet.run.command.startswith("umpirical jury"):
-        return [
-            Step("Measure its members on more tasks: a jury is made of their runs, and has none of its own."),
-            others,
-        ]
+        return [Step("Measure its members on more tasks: a jury is made of their runs, and has none of its own.")]
     run = shlex.quote(f"runs/{sheet.judge.name}-{sheet.run.id}")
-    unsettled = any(limit.verdict == "INCONCLUSIVE" for limit in sheet.limits if limit.arm == BASELINE)
-    return [
-        *_after(verdict, run),
-        *([Step("Ask just what would settle what is open.", f"umpirical more {run}")] if unsettled else []),
-        others,
-        *(_result(run) if sheet.judge.kind == "compare" and verdict != "do-not-use" else []),
-    ]
+    gate, again = f"umpirical gate {run}", shlex.join(command_again(sheet.run.command))
+    match verdict:
+        case "use":
+            return [Step("Check it in CI, at every change of its prompt or model.", gate), *_result(sheet, run), others]
+        case "use-with-limits":
+            first = Step("Use it only as “Use it like this” says above, and check it in CI.", gate)
+            return [first, *_result(sheet, run), others]
+        case "do-not-use":
+            return [
+                Step("Look at what it got wrong, below, with the judge’s own words."),
+                # A follow-up is of the run that it follows: another prompt starts anew.
+                Step("Change its prompt or its model, and measure it again.", "" if " more " in again else again),
+                others,
+            ]
+        case "not-enough-data":
+            return [_settling(sheet, run, again), others]
 
 
-def _after(verdict: Advice, run: str) -> list[Step]:
-    gate = f"umpirical gate {run}"
-    if verdict == "use":
-        return [Step("Hold the judge to this in CI, at every change of its prompt or model.", gate)]
-    if verdict == "use-with-limits":
-        return [Step("Use it only as “Use it like this” says above, and hold it to this in CI.", gate)]
-    if verdict == "do-not-use":
-        return [
-            Step("Look at what it got wrong, below, with the judge’s own words."),
-            Step("Change its prompt or its model in the study, and measure again.", "umpirical run ."),
-        ]
-    return []
+def _settling(sheet: Datasheet, run: str, again: str) -> Step:
+    """Returns what may settle an open decision."""
+    if why_unfinished(complete=sheet.complete, audit=sheet.audit):
+        return Step("Resume the run. What has an answer is not asked again.", again)
+    if can_settle(sheet):
+        return Step("Ask just what would settle what is open.", f"umpirical more {run}")
+    return Step("More calls on these test cases would not settle it. Add tasks of your own, or use a larger size.")
 
 
-def _result(run: str) -> list[Step]:
-    bounds = f"umpirical correct RESULTS.csv --estimate win-rate --record {run}"
-    return [Step("Say what a win rate that rests on this judge is worth.", bounds)]
+def _result(sheet: Datasheet, run: str) -> list[Step]:
+    if sheet.judge.kind != "compare":
+        return []
+    return [Step(f"To correct a win rate that rests on it, give {run} to “umpirical correct” as --record.")]
 
 
 def _value(measures: Mapping[tuple[str, str], MeasureRecord], key: tuple[str, str]) -> float | None:
     found = measures.get(key)
-    return found.result.value if found is not None and isinstance(found.result, EstimateRecord) else None
+    return found.result.value if found is not None and isinstance(found.result, Estimate) else None

@@ -11,6 +11,7 @@ from typing import Any, Literal, assert_never
 from pydantic import Field
 
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
+from umpirical.domain.measures import Estimate
 from umpirical.domain.readouts import (
     Content,
     ReadoutName,
@@ -30,7 +31,7 @@ from umpirical.judges.label_logprobs import LabelReader, Undecided
 from umpirical.protocols.datasheet.counting import FACTS
 from umpirical.protocols.datasheet.report import FailureKeeper, ReadRun
 from umpirical.reports import numbers
-from umpirical.reports.record import EstimateRecord, JudgeRecord, MeasureRecord, RunRecord, Strict
+from umpirical.reports.record import JudgeRecord, MeasureRecord, RunRecord, Strict
 from umpirical.runs.judgments import judgment_row, reader_of
 from umpirical.store.parquet import row_writer
 from umpirical.store.schemas import judgment_schema
@@ -96,15 +97,6 @@ class Readouts(Strict):
     recommendation: Recommendation
     how_to_record: str = Field(default="", description="What to do where log-probabilities are missing.")
     non_claims: list[str]
-
-
-def render_readouts_json(readouts: Readouts) -> str:
-    """Renders the record as text: the same readouts give the same bytes."""
-    return readouts.model_dump_json(indent=1) + "\n"
-
-
-def parse_readouts(text: str) -> Readouts:
-    return Readouts.model_validate_json(text)
 
 
 def shown_measures(rows: Sequence[ReadoutRow]) -> list[tuple[str, str]]:
@@ -363,7 +355,7 @@ def _is_acceptable(row: ReadoutRow, target: float) -> bool:
 def _false(row: ReadoutRow, name: str) -> float | None:
     """Returns the rate, counting whatever has no verdict as a false preference."""
     measure = measure_in(row.chosen_on, name, "")
-    if measure is None or not isinstance(measure.result, EstimateRecord):
+    if measure is None or not isinstance(measure.result, Estimate):
         # If a vacuum pair is one prompt in both orders, such a readout names no winner; an unanswered one is open.
         unanswered = measure is not None and measure.result.left_out
         return 0.0 if row.pairwise and name == "dark-current" and not unanswered else None
@@ -377,7 +369,7 @@ def _seen(row: ReadoutRow) -> dict[float, float]:
         result = measure.result
         if measure.name != SEEN:
             continue
-        if isinstance(result, EstimateRecord):
+        if isinstance(result, Estimate):
             found[float(measure.stratum)] = result.bounds[0] if result.bounds else result.value
         elif result.left_out:
             found[float(measure.stratum)] = 0.0
@@ -437,7 +429,7 @@ def _said(best: ReadoutRow, made: Sequence[ReadoutRow], target: float) -> list[s
         f"On the other tasks: {parts}.",
     ]
     measure = measure_in(best.reported_on, FALSE[0], "")
-    if measure and isinstance(measure.result, EstimateRecord) and measure.result.interval:
+    if measure and isinstance(measure.result, Estimate) and measure.result.interval:
         low, high = measure.result.interval.low or 0.0, measure.result.interval.high
         if low > target:
             said.append(f"There it misses the target of {numbers.rate(target)}: the choice did not hold.")
@@ -457,7 +449,7 @@ def _words(measures: Sequence[MeasureRecord], name: str, stratum: str) -> str:
     measure = measure_in(measures, name, stratum)
     if measure is None:
         return "not measured"
-    if not isinstance(measure.result, EstimateRecord):
+    if not isinstance(measure.result, Estimate):
         return f"undefined ({measure.result.reason})"
     estimate = measure.result
     return f"{numbers.measured_value(measure, estimate)} {numbers.measured_interval(measure, estimate.interval)}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
-from umpirical.domain.measures import Measure, Undefined
+from umpirical.domain.measures import Estimate, Measure, Undefined
 from umpirical.domain.readouts import READOUTS, TARGET, Readout, calibration_tasks
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE
@@ -24,7 +24,6 @@ from umpirical.protocols.datasheet.readout_rules import (
     band_of,
     measure_in,
     recommend,
-    render_readouts_json,
     rewrite_judgments,
     rule_of,
     shown_measures,
@@ -34,19 +33,17 @@ from umpirical.protocols.datasheet.report import (
     ReadRun,
     assemble,
     datasheet_of_read,
-    example_records,
     held_to,
     read_run,
 )
 from umpirical.protocols.datasheet.stimuli import stimuli_record
 from umpirical.protocols.protocol import Documents
 from umpirical.reports import numbers
-from umpirical.reports.card import plain, quoted
 from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
 from umpirical.reports.numbers import ratio
-from umpirical.reports.pages import environment
+from umpirical.reports.pages import environment, plain, quoted
 from umpirical.reports.policy import Limit, Policy
-from umpirical.reports.record import EstimateRecord, JudgeRecord, MeasureRecord, measure_record
+from umpirical.reports.record import JudgeRecord, MeasureRecord, measure_record, record_json
 from umpirical.runs.run import Run, open_run
 from umpirical.store.files import building, write_text
 from umpirical.store.snapshots import RunSnapshot, snapshot
@@ -59,7 +56,7 @@ BY_CONSTRUCTION = {
     **dict.fromkeys(
         (
             "positional-false-preference", "one-sided-commit", "one-sided-slot", "one-sided-content",
-            "slot-1-rate", "slot-2-rate", "excess-stable", "excess-positional",
+            "slot-1-rate", "slot-2-rate", "swap-reversals", "excess-stable", "excess-positional",
             "slot-effect", "label-effect", "list-effect",
         ),
         _ORDERS,
@@ -142,7 +139,7 @@ def _not_slots(findings: Sequence[str], readout: Readout) -> list[str]:
 def _pairwise(policy: Policy) -> Policy:
     """Removes the advice to ask both orders: it has already been done, so it makes up for nothing."""
     limits = tuple(_reworded(limit) for limit in policy.compare if limit.measure not in BY_CONSTRUCTION)
-    return policy.model_copy(update={"compare": limits})
+    return policy.model_copy(update={"policy": f"{policy.policy} for both orders", "compare": limits})
 
 
 def _reworded(limit: Limit) -> Limit:
@@ -235,7 +232,7 @@ def _table(
 def _cell(measure: MeasureRecord | None) -> str:
     if measure is None:
         return "not measured"
-    if not isinstance(measure.result, EstimateRecord):
+    if not isinstance(measure.result, Estimate):
         return f"undefined: {measure.result.reason}"
     estimate = measure.result
     return f"{numbers.measured_value(measure, estimate)} {numbers.measured_interval(measure, estimate.interval)}"
@@ -299,7 +296,7 @@ def write_readouts(run: Path, *, out: Path | None = None, target: float = TARGET
 
 def _write_readouts(source: _Source, folder: Path, target: float) -> MeasuredReadouts:
     read = source.read
-    text, rows = _text(read), []
+    text, rows = _Made(READOUTS[0], None, read), []
     for readout in READOUTS:
         why_not = _why_not(readout, source)
         made = None if why_not else text if readout.name == "text" else _make(source, readout)
@@ -345,10 +342,6 @@ def _why_not(readout: Readout, source: _Source) -> str:
     return source.band if readout.name == "order-averaged" and isinstance(source.band, str) else ""
 
 
-def _text(read: ReadRun) -> _Made:
-    return _Made(READOUTS[0], None, read)
-
-
 def _make(source: _Source, readout: Readout, *, tasks: Collection[str] | None = None) -> _Made:
     """Rewrites and counts the judgments of `tasks`, or all."""
     band = source.band if readout.name == "order-averaged" and isinstance(source.band, float) else None
@@ -388,7 +381,7 @@ def _datasheet(source: _Source, made: _Made) -> Datasheet:
         planted={},
         stimuli=stimuli_record(read.run.stimuli, read.run.manifest.get("gates", [])),
         spend=spend_record(read.run, reading.spent),
-        examples=example_records(made.read.failures),
+        examples=made.read.failures,
     )
     return as_readout(sheet, readout, notes=notes)
 
@@ -451,7 +444,7 @@ def _measure(measure: Measure, *, scale: Scale = "rate") -> MeasureRecord:
 
 def _write(record: Readouts, folder: Path) -> Documents:
     documents = Documents(*(folder / f"readouts.{ending}" for ending in ("json", "html", "md")))
-    write_text(documents.json, render_readouts_json(record))
+    write_text(documents.json, record_json(record))
     write_text(documents.html, render_readouts_html(record))
     write_text(documents.markdown, render_readouts_markdown(record))
     return documents

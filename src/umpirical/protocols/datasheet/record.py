@@ -10,6 +10,7 @@ from umpirical.reports.policy import Policy
 from umpirical.reports.record import (
     AuditRow,
     GateRecord,
+    GroupedMeasure,
     JudgeRecord,
     LimitRecord,
     MeasureRecord,
@@ -107,15 +108,9 @@ class Datasheet(Record):
     spend: SpendRecord | None = None
     examples: list[ExampleRecord] = Field(default=[], description="Failures, with the judge's words.")
     grades: list[GradeRow] = Field(default=[], description="Grades by the quality that was planted.")
-
-
-def render_json(datasheet: Datasheet) -> str:
-    """Renders the record as text: the same datasheet gives the same bytes."""
-    return datasheet.model_dump_json(indent=1) + "\n"
-
-
-def parse_datasheet(text: str) -> Datasheet:
-    return Datasheet.model_validate_json(text)
+    parts: list[GroupedMeasure] = Field(
+        default=[], description="Failures by answer format, language and domain; intervals hold for all parts together."
+    )
 
 
 def datasheet_schema() -> str:

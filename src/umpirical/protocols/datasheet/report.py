@@ -4,7 +4,7 @@ Also collects examples of the judge's failures, in its own words, and states wha
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from umpirical.domain.judgments import Outcome, Verdict
@@ -13,37 +13,40 @@ from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.stimuli import TIER_2, GivenWinner, Stimulus
 from umpirical.domain.tallies import CallTally, GradeTally, Tallies
-from umpirical.domain.trials import BASELINE, Order, Trial
+from umpirical.domain.trials import Order, Trial
 from umpirical.judges.simulated.comparer import GradedPair, planted_grades, planted_values
 from umpirical.judges.simulated.model import profile_of
 from umpirical.judges.simulated.profiles import GraderProfile, Profile
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MeasureSpec, measure_all
 from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
-from umpirical.protocols.datasheet.policy_files import preset
-from umpirical.protocols.datasheet.profile import sketch
+from umpirical.protocols.datasheet.findings import find, sketch
 from umpirical.protocols.datasheet.record import AnswerRecord, Datasheet, ExampleRecord, GradeRow, StimuliRecord
+from umpirical.protocols.datasheet.spec import preset
 from umpirical.protocols.datasheet.stimuli import stimuli_record
-from umpirical.reports.audit import audit_rows
 from umpirical.reports.decision import decide
-from umpirical.reports.facts import judge_record, reasoning_record, run_record, spend_record, trouble_records
+from umpirical.reports.facts import (
+    audit_rows,
+    judge_record,
+    reasoning_record,
+    run_record,
+    spend_record,
+    trouble_records,
+)
 from umpirical.reports.limits import hold_limits
-from umpirical.reports.numbers import measured_interval, measured_value, rate, step
 from umpirical.reports.policy import Policy
 from umpirical.reports.record import (
     AuditRow,
-    EstimateRecord,
     JudgeRecord,
-    LimitRecord,
-    LimitVerdict,
     MeasureRecord,
     Planted,
     ReasoningRecord,
     RunRecord,
     SpendRecord,
     TroubleRecord,
-    UndefinedRecord,
     measure_record,
+    part_record,
+    why_unfinished,
 )
 from umpirical.reports.smallest_differences import smallest_differences
 from umpirical.runs.judgments import Reading, Seen, read_judgments
@@ -58,37 +61,15 @@ LONGEST = 1000
 """How many characters of an answer are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What came back for one presentation of a stimulus."""
-
-    order: Order
-    repeat: int
-    said: str
-    """The content that was named, `u` or `v`; `tie`; or a grade."""
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A stimulus on which the judge went wrong."""
-
-    measure: str
-    """The measure that counts it."""
-    stimulus: Stimulus
-    arm: str
-    answers: tuple[Answered, ...]
-
-
 @dataclass(slots=True)
 class FailureKeeper:
     """Sees every answer in the order of the plan, in which the presentations of a stimulus are adjacent."""
 
     scale: GradeScale | None
     """The scale of a `grade` judge."""
-    _kept: dict[str, list[Failure]] = field(default_factory=lambda: defaultdict(list))
+    _kept: dict[str, list[ExampleRecord]] = field(default_factory=lambda: defaultdict(list))
     _stimulus: Stimulus | None = None
-    _open: dict[tuple[str, int], list[Answered]] = field(default_factory=dict)
+    _open: dict[tuple[str, int], list[AnswerRecord]] = field(default_factory=dict)
 
     def see(self, trial: Trial, stimulus: Stimulus, outcome: Outcome | None, response: Response | None) -> None:
         if self._stimulus is not None and stimulus.id != self._stimulus.id:
@@ -97,13 +78,14 @@ class FailureKeeper:
         if isinstance(outcome, Verdict):
             way = trial.presentation
             words = (response.text or "")[:LONGEST] if response else ""
-            answered = Answered(way.order, way.repeat, _said(outcome, way.order), words)
+            said = _said(outcome, way.order)
+            answered = AnswerRecord(order=way.order.value, repeat=way.repeat, said=said, words=words)
             self._open.setdefault((way.arm, way.repeat), []).append(answered)
 
-    def failures(self) -> list[Failure]:
+    def failures(self) -> list[ExampleRecord]:
         """Returns the worst of each kind, with kinds in alphabetical order."""
         self._close()
-        return [failure for name in sorted(self._kept) for failure in self._kept[name]]
+        return [example for name in sorted(self._kept) for example in self._kept[name]]
 
     def _close(self) -> None:
         stimulus, asked = self._stimulus, self._open
@@ -112,12 +94,12 @@ class FailureKeeper:
             assert stimulus is not None  # noqa: S101  # something was asked about it
             if measure := self._failed(stimulus, answers):
                 kept = self._kept[measure]
-                kept.append(Failure(measure, stimulus, arm, tuple(answers)))
+                kept.append(_example(measure, stimulus, arm, answers))
                 # The larger the difference that was missed, the worse.
-                kept.sort(key=lambda failure: -(failure.stimulus.delta or 0.0))
+                kept.sort(key=lambda example: -(example.delta or 0.0))
                 del kept[KEPT:]
 
-    def _failed(self, stimulus: Stimulus, answers: list[Answered]) -> str | None:
+    def _failed(self, stimulus: Stimulus, answers: list[AnswerRecord]) -> str | None:
         if stimulus.family in TIER_2:
             # A datasheet must not disclose the user's own answers; once published, they could not be used again either.
             return None
@@ -134,7 +116,7 @@ class FailureKeeper:
             return None
         return "stable-cross-sensitivity" if len(set(named)) == 1 else "positional-false-preference"
 
-    def _failed_to_grade(self, stimulus: Stimulus, answers: list[Answered], scale: GradeScale) -> str | None:
+    def _failed_to_grade(self, stimulus: Stimulus, answers: list[AnswerRecord], scale: GradeScale) -> str | None:
         scores = {answer.order: scale.score(answer.said) or 0.0 for answer in answers}
         if stimulus.family == "vacuum":
             return "dark-current" if any(score > 0 for score in scores.values()) else None
@@ -145,26 +127,20 @@ class FailureKeeper:
         return "target-sensitivity" if (lead < 0) == (stimulus.expectation.candidate == 0) and lead else None
 
 
-def example_records(failures: Sequence[Failure]) -> list[ExampleRecord]:
-    return [
-        ExampleRecord(
-            measure=failure.measure,
-            arm=failure.arm,
-            family=failure.stimulus.family,
-            stratum=failure.stimulus.stratum,
-            delta=failure.stimulus.delta,
-            task_id=failure.stimulus.task_id,
-            task=failure.stimulus.task,
-            candidate_u=failure.stimulus.candidates[0],
-            candidate_v=failure.stimulus.candidates[-1],
-            expectation=_expected(failure.stimulus),
-            answers=[
-                AnswerRecord(order=answer.order.value, repeat=answer.repeat, said=answer.said, words=answer.words)
-                for answer in failure.answers
-            ],
-        )
-        for failure in failures
-    ]
+def _example(measure: str, stimulus: Stimulus, arm: str, answers: list[AnswerRecord]) -> ExampleRecord:
+    return ExampleRecord(
+        measure=measure,
+        arm=arm,
+        family=stimulus.family,
+        stratum=stimulus.stratum,
+        delta=stimulus.delta,
+        task_id=stimulus.task_id,
+        task=stimulus.task,
+        candidate_u=stimulus.candidates[0],
+        candidate_v=stimulus.candidates[-1],
+        expectation=_expected(stimulus),
+        answers=answers,
+    )
 
 
 def _expected(stimulus: Stimulus) -> str:
@@ -179,108 +155,6 @@ def _said(verdict: Verdict, order: Order) -> str:
     if not isinstance(verdict.value, Choice) or verdict.value is Choice.TIE:
         return str(verdict.value)
     return order.value[0 if verdict.value is Choice.SLOT_1 else 1]
-
-
-# States what the measures say, by fixed rules, in plain sentences.
-
-
-_SENTENCES = {
-    "dark-current": (
-        "It names a winner where there is nothing to compare, in {value} of cases {interval}.",
-        "Where there is nothing to compare it rarely names a winner: {value} {interval}.",
-    ),
-    "positional-false-preference": (
-        "{carriers} it names the same slot in both orders in {value} of equal pairs {interval}.",
-        "It rarely follows the slot: {value} of equal pairs {interval}.",
-    ),
-    "stable-cross-sensitivity": (
-        "It keeps to one wording over another of equal quality in {value} of pairs {interval}.",
-        "It rarely keeps to one wording over another of equal quality: {value} of pairs {interval}.",
-    ),
-    "task-blind-preference": (
-        "It prefers the same answer whatever the task asks for, in {value} of quads {interval}.",
-        "It rarely prefers the same answer whatever the task asks for: {value} of quads {interval}.",
-    ),
-    "unparsed-rate": (
-        "Many of its answers are not on its scale: {value} {interval}. They are counted, and are no verdicts.",
-        "",
-    ),
-    "failure-rate": ("Many calls brought no answer: {value} {interval}. They are counted, and are no verdicts.", ""),
-}
-
-# A slot that wins in both orders may win by itself, by the label that it carries, or by the place of its option. These
-# are what the effects pull towards, if they are positive and if they are negative.
-_CARRIERS = {
-    "slot-effect": ("slot 1", "slot 2"),
-    "label-effect": ("the label 1, A, X or first", "the label 2, B, Y or second"),
-    "list-effect": ("the option that is named first", "the option that is named last"),
-}
-
-
-def find(measures: Iterable[MeasureRecord], limits: Sequence[LimitRecord]) -> list[str]:
-    """Returns a sentence for each headline measure, in the order of the datasheet; arms that are probes are named."""
-    measures = [measure for measure in measures if measure.stratum == ""]
-    verdicts = {(limit.arm, limit.measure): limit.verdict for limit in limits if not limit.stratum}
-    return [
-        sentence if measure.arm == BASELINE else f"Arm {measure.arm}: {sentence}"
-        for measure in measures
-        for sentence in _say(measure, verdicts.get((measure.arm, measure.name)), measures)
-    ]
-
-
-def _say(measure: MeasureRecord, verdict: LimitVerdict | None, measures: Sequence[MeasureRecord]) -> Iterator[str]:
-    if measure.name == "detection-threshold":
-        yield _threshold(measure.result)
-    elif measure.name in _SENTENCES:
-        if isinstance(measure.result, UndefinedRecord):
-            yield f"{measure.title} could not be measured: {measure.result.reason}."
-            return
-        if sentence := _sentence(measure, verdict):
-            carriers = _carried_by([one for one in measures if one.arm == measure.arm])
-            yield sentence.format(
-                carriers=carriers,
-                value=rate(measure.result.value),
-                interval=measured_interval(measure, measure.result.interval),
-            )
-
-
-def _sentence(measure: MeasureRecord, verdict: LimitVerdict | None) -> str:
-    high, low = _SENTENCES[measure.name]
-    # A measure that is mentioned only when it is high is not reported as "not settled".
-    unsettled = f"{measure.title} is not settled at this size: {{value}} {{interval}}." if low else ""
-    return {"FAIL": high, "PASS": low, None: ""}.get(verdict, unsettled)
-
-
-def _carried_by(measures: Sequence[MeasureRecord]) -> str:
-    """Returns the beginning of a sentence about a slot that wins in both orders: what is known of the reason."""
-    found = [(one, one.result) for one in measures if one.name in _CARRIERS]
-    effects = [(one, result) for one, result in found if isinstance(result, EstimateRecord)]
-    if len(effects) < len(_CARRIERS):
-        return "Its preference follows the slot, or a label or a place in the list that goes with it:"
-    pulls = sorted((-abs(result.value), _pull(one, result)) for one, result in effects if _is_told_from_none(result))
-    if not pulls:
-        return "Whether by the slot, the label or the list of answers is not settled, but"
-    return f"Its preference follows {' and '.join(pull for _, pull in pulls)}:"
-
-
-def _is_told_from_none(effect: EstimateRecord) -> bool:
-    low, high = (effect.interval.low, effect.interval.high) if effect.interval else (None, None)
-    return (low is not None and low > 0) or (high is not None and high < 0)
-
-
-def _pull(measure: MeasureRecord, effect: EstimateRecord) -> str:
-    figures = f"{measured_value(measure, effect)} {measured_interval(measure, effect.interval)}"
-    return f"{_CARRIERS[measure.name][effect.value < 0]} ({measure.title.lower()} {figures})"
-
-
-def _threshold(result: EstimateRecord | UndefinedRecord) -> str:
-    if isinstance(result, UndefinedRecord):
-        return f"The smallest difference it sees could not be measured: {result.reason}."
-    if result.censoring == "left":
-        return f"It sees the smallest difference that was shown, {step(result.value)} requirement, three times in four."
-    if result.censoring == "right":
-        return f"It does not see even a difference of {step(result.value)} requirements three times in four."
-    return f"It takes a difference of about {step(result.value)} requirements to be seen three times in four."
 
 
 # Makes the datasheet record from the responses of a run. Makes no calls, and needs no key.
@@ -306,7 +180,7 @@ class ReadRun:
 
     run: Run
     reading: Reading
-    failures: list[Failure]
+    failures: list[ExampleRecord]
     """Examples of the judge's failures, in its own words."""
     tallies: Tallies
 
@@ -340,7 +214,7 @@ def datasheet_of_read(read: ReadRun, *, only: Collection[str] | None = None) -> 
         planted=_planted(run.judge, run.stimuli),
         stimuli=stimuli_record(run.stimuli, run.manifest.get("gates", [])),
         spend=spend_record(read.run, reading.spent),
-        examples=example_records(read.failures),
+        examples=read.failures,
         # Levels of tier 2 are numbers of claims: no chart may show them beside requirements.
         grades=[tally for tally in tallies.grades if tally.family not in TIER_2],
         policy=policy_of(run),
@@ -374,7 +248,8 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
         judge=judge,
         run=run,
         complete=not any(row.unasked for row in audit),
-        measures=[measure_record(spec, measure, planted) for spec, measure in measured],
+        measures=[measure_record(spec, measure, planted) for spec, measure in measured if not measure.group],
+        parts=[part_record(spec, measure) for spec, measure in measured if measure.group],
         audit=audit,
         trouble=trouble,
         reasoning=reasoning,
@@ -389,13 +264,19 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
 
 
 def held_to(sheet: Datasheet, policy: Policy) -> Datasheet:
-    """Returns a datasheet with the limits, the decision and the findings of a policy."""
+    """Returns a datasheet with the limits, the decision and the findings of a policy.
+
+    No other policy, and no comparison, forgets how often one has looked at this judge.
+    """
+    if sheet.policy is not None:
+        policy = policy.at_look(max(policy.look, sheet.policy.look))
     arms = dict.fromkeys([*sheet.run.arms, *(measure.arm for measure in sheet.measures)])
-    limits = hold_limits(policy, sheet.judge.kind, sheet.measures, arms, grades=sheet.judge.grades)
+    measures = [*sheet.measures, *sheet.parts]
+    limits = hold_limits(policy, sheet.judge.kind, measures, arms, grades=sheet.judge.grades)
     decision = decide(
         policy,
         limits,
-        complete=sheet.complete,
+        unfinished=why_unfinished(complete=sheet.complete, audit=sheet.audit),
         gates=sheet.stimuli.gates if sheet.stimuli else (),
         not_measured=_not_measured(sheet.judge, sheet.run, sheet.measures, sheet.spend),
     )
@@ -420,11 +301,26 @@ def _not_measured(
         said.append("Repeatability: everything was asked once.")
     if judge.kind == "compare" and len({measure.arm for measure in measures}) < 2:
         said.append("Criterion shift: only one prompt was used.")
+    if longest := max((_times_as_long(one.stratum) for one in measures if one.name == "conflict-loss"), default=0):
+        said.append(f"Length beyond the tested range: no answer was more than about {longest:g} times as long.")
     if spend is not None and spend.budget is not None and spend.cost is None:
         said.append("Cost: what some calls cost is not known, only the most that it can have been.")
     elif spend is None or spend.cost is None:
         said.append("Cost: no price is known.")
-    return [*said, "Agreement with people, and answers that were not constructed."]
+    return [*said, *NOT_SHOWN]
+
+
+NOT_SHOWN = (
+    "Agreement with people, and answers that were not constructed.",
+    "Memorization: the test cases are public, and a model may have learned their answers.",
+    "Evaluation awareness: a model may notice that it is tested, and judge differently in production.",
+)
+"""What no built-in set can show. Only labels on the user's own data can."""
+
+
+def _times_as_long(amount: str) -> float:
+    """Reads how long the longer answer of a pair is from the part it belongs to: 3 from `+200%`; 0 from no amount."""
+    return 1 + float(amount.strip("+%")) / 100 if amount else 0
 
 
 def _shortened(example: ExampleRecord) -> ExampleRecord:

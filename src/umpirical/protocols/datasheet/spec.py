@@ -1,17 +1,43 @@
-"""What the user writes about a datasheet."""
+"""What the user writes about a datasheet, and how controlled stimuli are presented for it."""
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from umpirical.domain.trials import BASELINE
-from umpirical.protocols.datasheet.policy_files import DEFAULT, PRESETS
-from umpirical.protocols.protocol import DesignSpec, NewStudy, Study, StudySpec
+from umpirical.domain.digests import Json
+from umpirical.domain.errors import UsageError
+from umpirical.domain.scales import JudgeKind
+from umpirical.domain.stimuli import TIER_2, Family, Stimulus
+from umpirical.domain.tallies import CallTally, GradePairTally, PairTally, QuadTally, Tallies, VacuumTally
+from umpirical.domain.trials import BASELINE, LABEL_SETS, TIE_PLACES, Layout, Order, Presentation, Trial
+from umpirical.judges.judge import Capabilities
+from umpirical.protocols.protocol import DesignSpec, NewStudy, PlannedCounts, Study, StudySpec
 from umpirical.protocols.start import new_study_file, scalar, study_name
+from umpirical.reports.policy import LimitShelf
+from umpirical.runs.plan import Design
 from umpirical.stimuli.controlled.materials import Ladder
 from umpirical.store.files import write_text
+
+SHELF = LimitShelf(
+    "umpirical.protocols.datasheet",
+    "ranking",
+    "adjudication",
+    "ci-smoke",
+    "claim",
+    # A release is decided by single cases: those that got worse.
+    aliases={"release": "adjudication"},
+)
+
+PRESETS, ALIASES = SHELF.names, SHELF.aliases
+DEFAULT = PRESETS[0]
+chosen_policy, preset, read_policy, policy_schema = SHELF.chosen, SHELF.preset, SHELF.read, SHELF.schema
 
 
 class ArmSpec(BaseModel):
@@ -149,3 +175,234 @@ def start_study(folder: Path) -> NewStudy:
     folder.mkdir(parents=True, exist_ok=True)
     write_text(file, STUDY.format(name=scalar(study_name(folder))))
     return NewStudy(file, (file,))
+
+
+# How controlled stimuli are presented, in which layouts, and what their plan will count.
+#
+# Layouts are chosen so that slot, label and list can be told apart at no extra call. A part of the set is what a
+# measure is taken of: a kind of blank pairs, the equal pairs, one step of a ladder. Its pairs go through the label
+# sets and through the four cells of (label of slot 1) x (option of slot 1) in rounds, and three rounds of cells have
+# the tie in every place in every cell. Which of the layouts that a round has left comes next is settled by
+# minimisation: the one that has been used least with pairs of the same transform, version, level, task family and so
+# on. So no layout goes with any of these, whatever rhythm they come in; a fixed rotation always shares its period
+# with one of them.
+#
+# Both orders of a pair, both versions of a quad, all arms and all repeats share one layout: what distinguishes them
+# is never the layout. So a judge that does not read the task gets the same question twice.
+
+
+CELLS = "crossed/3"
+"""Part of a run's id: another rule asks other questions."""
+
+LAYOUTS = tuple(
+    Layout(labels=labels, labels_swapped=first, options_swapped=second, tie_place=place)
+    for place, labels, first, second in product(range(TIE_PLACES), LABEL_SETS, (False, True), (False, True))
+)
+"""Every layout there is."""
+
+_CELL = ("labels_swapped", "options_swapped")
+_SINGLE = (*((name,) for name in _CELL), ("labels",), _CELL, ("tie_place",))
+_CROSSED = ((*_CELL, "tie_place"), *(two for two in combinations(("labels", *_CELL, "tie_place"), 2) if two != _CELL))
+
+_TIE = len(_SINGLE) - 1
+# Both signs of a cell are turned round from one pair to the next, so that two pairs of one task tell the label and the
+# list from whatever the task does to the slots.
+_IN_ROUNDS = [*range(_TIE), len(_SINGLE)]
+
+_OWN_WEIGHT = 4
+"""How much more the balance of a part counts than that of each group of like pairs."""
+
+
+def _numbered(factors: Iterable[tuple[str, ...]]) -> NDArray[np.int64]:
+    """Returns a row for each layout and a column for each factor: the levels of all columns, numbered through."""
+    numbers: dict[object, int] = {}
+    return np.array(
+        [
+            [numbers.setdefault((names, *(getattr(one, name) for name in names)), len(numbers)) for names in factors]
+            for one in LAYOUTS
+        ]
+    )
+
+
+_LEVELS = _numbered((*_SINGLE, *_CROSSED))
+
+
+def layouts_of(stimuli: Iterable[Stimulus]) -> Mapping[str, Layout]:
+    """Returns the layout of every stimulus, by its id. It depends on the order of the set, and on nothing else."""
+    balance, chosen, layouts = _Balance(), dict[tuple[str, str], Layout](), dict[str, Layout]()
+    for stimulus in stimuli:
+        shown = stimulus.family, stimulus.quad or stimulus.id
+        if shown not in chosen:
+            chosen[shown] = balance.next(stimulus)
+        layouts[stimulus.id] = chosen[shown]
+    return layouts
+
+
+_Group = tuple[object, ...]
+
+
+def _part(stimulus: Stimulus) -> _Group:
+    # Each kind of blank pair is looked at by itself. Other strata are many and small, and go together.
+    return stimulus.family, stimulus.stratum if stimulus.family == Family.VACUUM else stimulus.delta
+
+
+class _Balance:
+    """Chooses among the layouts that are due in a part, by minimisation (Pocock and Simon, Biometrics 31, 1975)."""
+
+    def __init__(self) -> None:
+        self._numbers = Counter[_Group]()
+        self._used: defaultdict[_Group, NDArray[np.int64]] = defaultdict(
+            lambda: np.zeros(_LEVELS.max() + 1, dtype=np.int64)
+        )
+
+    def next(self, stimulus: Stimulus) -> Layout:
+        """Returns the layout of the next pair or quad of the set."""
+        own, others = self._used[_part(stimulus)], [self._used[group] for group in self._like(stimulus)]
+        rounds, ties = own[_LEVELS[:, _IN_ROUNDS]], own[_LEVELS[:, _TIE]]
+        due = (rounds == rounds.min(axis=0)).all(axis=1)
+        due &= ties == ties[due].min()
+        cost = _OWN_WEIGHT * own[_LEVELS].sum(axis=1)
+        for used in others:
+            cost += used[_LEVELS[:, : len(_SINGLE)]].sum(axis=1)
+        place = int(np.flatnonzero(due)[cost[due].argmin()])
+        for used in (own, *others):
+            used[_LEVELS[place]] += 1
+        return LAYOUTS[place]
+
+    def _like(self, stimulus: Stimulus) -> Iterator[_Group]:
+        """Yields what a pair is, besides of its part: what no layout is to go with."""
+        part = _part(stimulus)
+        number = self._numbers[part]
+        self._numbers[part] += 1
+        # Over the whole set, so that parts do not all begin with the same layout.
+        yield ("set",)
+        yield "task", stimulus.family, stimulus.cluster
+        yield "stratum", *part, stimulus.stratum
+        yield "level", *part, stimulus.base
+        # Families, domains and languages that come in every second task have no name here.
+        yield "turn", *part, number % 2
+        if not stimulus.quad:
+            yield "version", *part, stimulus.version
+
+
+PROBED = (Family.DELTA0, Family.LADDER)
+"""The families whose steps a probe can choose: equal pairs, which are step 0, and the ladder."""
+
+
+@dataclass(frozen=True)
+class DatasheetDesign(Design):
+    """Every stimulus in every arm and repeat, in both orders, each in a layout where the prompt leaves it open."""
+
+    crossed: tuple[str, ...] = ()
+    """The arms whose layout is varied."""
+    steps: Mapping[str, tuple[float, ...]] = field(default_factory=dict, hash=False)
+    """Maps a probe to the steps at which it is asked; every other arm is asked about everything."""
+    layouts: Mapping[str, Layout] = field(default_factory=dict, repr=False, hash=False)
+    """The layout of each stimulus, by its id; a stimulus without one is shown as the prompt has it."""
+
+    def as_json(self) -> Json:
+        # Left out where nothing is varied, so that such a design keeps its id.
+        steps: dict[str, Json] = {arm: sorted(steps) for arm, steps in self.steps.items()}
+        crossed: dict[str, Json] = {"crossed": self.crossed, "cells": CELLS} if self.crossed else {}
+        probes: dict[str, Json] = {"steps": steps} if steps else {}
+        return {"repeats": self.repeats, "arms": self.arms, **crossed, **probes}
+
+    def over(self, stimuli: Iterable[Stimulus]) -> "DatasheetDesign":
+        chosen = list(stimuli) if self.steps else stimuli
+        for arm, steps in self.steps.items():
+            there = {stimulus.delta or 0.0 for stimulus in chosen if stimulus.family in PROBED}
+            if missing := set(steps) - there:
+                known = ", ".join(f"{step:g}" for step in sorted(there))
+                raise UsageError(f"arm {arm}: no pair has step {min(missing):g}", fix=f"steps of this size: {known}")
+        return replace(self, layouts=layouts_of(chosen)) if self.crossed else self
+
+    def most_ways(self) -> int:
+        return len(self.arms) * self.repeats * len(Order)
+
+    def presentations(
+        self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"
+    ) -> Iterator[Presentation]:
+        # A pair of identical answers is pointless for a judge that sees one answer at a time.
+        if kind == "grade" and stimulus.family == "vacuum" and stimulus.stratum == "identical":
+            return iter(())
+        layout = self.layouts.get(stimulus.id)
+        ways = super().presentations(stimulus, capabilities, kind)
+        asked = (way for way in ways if way.arm not in self.steps or _is_of(stimulus, self.steps[way.arm]))
+        return (replace(way, layout=layout if way.arm in self.crossed else None) for way in asked)
+
+
+def _is_of(stimulus: Stimulus, steps: Collection[float]) -> bool:
+    return stimulus.family in PROBED and (stimulus.delta or 0.0) in steps
+
+
+@dataclass(slots=True)
+class PlannedTallies(PlannedCounts):
+    """The trials of a whole plan, counted as if each had been answered by a judge that ties on everything."""
+
+    kind: JudgeKind
+    calls: Counter[tuple[str, str, str, str, float | None]] = field(default_factory=Counter)
+    vacuum: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    pairs: dict[tuple[str, str, str, float, str], dict[str, set[Order]]] = field(default_factory=dict)
+    """The orders of each stimulus: a pair counts once, however often it is repeated. Without strata, which would make a
+    long table, except for the edits of tier 2, which share no measure."""
+    quads: dict[tuple[str, str, str, str, float], dict[str, set[tuple[str, Order]]]] = field(default_factory=dict)
+    """The versions and orders of each quad."""
+    prompts: set[str] = field(default_factory=set)
+    """Vacuum prompts seen: each counts once, however often it is repeated."""
+
+    def add(self, trial: Trial, stimulus: Stimulus) -> None:
+        task, arm, family = stimulus.cluster, trial.presentation.arm, stimulus.family
+        self.calls[task, arm, family, stimulus.stratum, stimulus.delta] += 1
+        if family != "vacuum":
+            order, delta = trial.presentation.order, stimulus.delta or 0.0
+            stratum = stimulus.stratum if family in TIER_2 or family == Family.CONFLICT else ""
+            pairs = self.pairs.setdefault((task, arm, family, delta, stratum), {})
+            pairs.setdefault(trial.stimulus_id, set()).add(order)
+            if stimulus.quad:
+                quads = self.quads.setdefault((task, arm, family, stratum, delta), {})
+                quads.setdefault(stimulus.quad, set()).add((stimulus.version, order))
+        elif trial.prompt_id not in self.prompts:
+            self.prompts.add(trial.prompt_id)
+            self.vacuum[task, arm, stimulus.stratum] += 1
+
+    def tallies(self) -> Tallies:
+        vacuum = tuple(VacuumTally(*key, count, 0.0, 0) for key, count in self.vacuum.items())
+        if self.kind == "grade":
+            return Tallies(
+                vacuum=vacuum,
+                calls=tuple(CallTally(*key, planned=count, graded=count) for key, count in self.calls.items()),
+                grade_pairs=tuple(
+                    GradePairTally(task, arm, family, stratum, delta, both, equal=both, incomplete=lost)
+                    for task, arm, family, delta, stratum, both, lost in self._pairs()
+                ),
+            )
+        return Tallies(
+            vacuum=vacuum,
+            calls=tuple(CallTally(*key, planned=count, tie=count) for key, count in self.calls.items()),
+            pairs=tuple(
+                PairTally(
+                    task,
+                    arm,
+                    family,
+                    delta,
+                    both,
+                    no_preference=both,
+                    tie_calls=2 * both,
+                    incomplete=lost,
+                    stratum=stratum,
+                )
+                for task, arm, family, delta, stratum, both, lost in self._pairs()
+            ),
+            quads=tuple(self._quads()),
+        )
+
+    def _pairs(self) -> Iterator[tuple[str, str, str, float, str, int, int]]:
+        """Yields the key of each tally, how many of its pairs are asked in both orders, and how many in one only."""
+        for key, stimuli in self.pairs.items():
+            both = sum(len(orders) == 2 for orders in stimuli.values())
+            yield *key, both, len(stimuli) - both
+
+    def _quads(self) -> Iterator[QuadTally]:
+        for key, quads in self.quads.items():
+            whole = sum(len(shown) == 4 for shown in quads.values())
+            yield QuadTally(*key, whole, neither=whole, incomplete=len(quads) - whole)

@@ -19,8 +19,7 @@ from umpirical.reports.record import GateRecord
 from umpirical.stimuli.controlled.carriers import crossing as carrier_crossing
 from umpirical.stimuli.controlled.carriers import pairs as carrier_pairs
 from umpirical.stimuli.controlled.carriers.carrier import PREFIX, Carrier, read_carriers
-from umpirical.stimuli.controlled.carriers.crossing import carrier_quads
-from umpirical.stimuli.controlled.carriers.gate import carriers_checked
+from umpirical.stimuli.controlled.carriers.crossing import carrier_quads, carriers_checked
 from umpirical.stimuli.controlled.carriers.pairs import carrier_stimuli
 from umpirical.stimuli.controlled.datasheet_set import MAKERS, Recipe, datasheet_stimuli, recipe
 from umpirical.stimuli.controlled.family_files import Family, builtin_families, filler_tasks, load_family

@@ -6,12 +6,11 @@ never becomes one.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from umpirical.domain.tallies import ChangeTally, EditTally, PairTally, Tallies
 from umpirical.measures.counting.judgments import Counting, counting
-from umpirical.measures.counting.pairs import CALL, PAIR_COUNTS, pair_views
+from umpirical.measures.counting.pairs import CALL, PAIR_COUNTS, WorstPair, pair_views
 
 MOST_WORST = 8
 """How many pairs as they are, and how many of each edit, are shown."""
@@ -65,12 +64,13 @@ with edited as (
   group by all
 ), whole as (
   select arm, stimulus_id, avg(changed) as changed, avg(favoured) as favoured, avg(disfavoured) as disfavoured,
-    avg(overturned) as overturned
-  from by_order group by all having count(*) = 2
+    avg(overturned) as overturned, count(*) / 2 as seen
+  from by_order group by all
 ), answered as (
   select arm, stimulus_id, count(distinct "order") = 2 as complete from verdict group by all
 )
 select e.cluster, e.arm, e.test, e.side, e.stimulus_id, e.parent, w.changed, w.favoured, w.disfavoured, w.overturned,
+  coalesce(w.seen, 0) as seen,
   (r.flips + again.flips) / 2 as retest, coalesce(a.complete, false) as edited_answered,
   coalesce(b.complete, false) as original_answered
 from edited e
@@ -81,8 +81,8 @@ left join answered a on a.arm = e.arm and a.stimulus_id = e.stimulus_id
 left join answered b on b.arm = e.arm and b.stimulus_id = e.parent
 """
 
-# A pair counts once, with the mean over its edited versions, in every cell of edits and sides that it has any in; it is
-# complete if all of them are.
+# A pair counts once, with the mean over its edited versions, in every cell of edits and sides that it has any in. Where
+# some of the comparisons have no verdict, it counts by the others, and `lost` is the share of those without.
 _COMPARED = """
 create temp table compared as
 with placed as (
@@ -91,7 +91,7 @@ with placed as (
   from version
 )
 select cluster, arm, cell.test as test, case cell.side when '' then '' else 'side=' || cell.side end as "group", parent,
-  case when count(changed) = count(*) then avg(changed) end as changed,
+  avg(changed) as changed, 1 - sum(seen) / count(*) as lost,
   avg(favoured) as favoured, avg(disfavoured) as disfavoured, avg(overturned) as overturned,
   case when count(retest) = count(*) then avg(retest) end as retest,
   bool_and(edited_answered) as edited_answered, bool_and(original_answered) as original_answered
@@ -105,6 +105,7 @@ select cluster, arm, test, "group", 'same-verdict' as expectation, count(c.chang
   coalesce(sum(c.retest) filter (c.changed is not null), 0) as retest_changed,
   coalesce(sum(c.changed) filter (c.retest is not null), 0) as changed_retested,
   count(*) filter (c.changed is null) as incomplete,
+  coalesce(sum(c.lost) filter (c.changed is not null), 0) as lost,
   count(*) filter (c.changed is null and original_answered) as changed_missing,
   count(*) filter (c.changed is null and edited_answered) as original_missing
 from compared c group by all order by all
@@ -115,7 +116,8 @@ select cluster, arm, test, "group", count(c.changed) as pairs,
   coalesce(sum(c.favoured) filter (c.changed is not null), 0) as favoured,
   coalesce(sum(c.disfavoured) filter (c.changed is not null), 0) as disfavoured,
   coalesce(sum(c.overturned) filter (c.changed is not null), 0) as overturned,
-  count(*) filter (c.changed is null) as incomplete
+  count(*) filter (c.changed is null) as incomplete,
+  coalesce(sum(c.lost) filter (c.changed is not null), 0) as lost
 from compared c group by all order by all
 """
 
@@ -131,22 +133,6 @@ from version v join whole_pair p using (arm, stimulus_id) where v.overturned > 0
 qualify row_number() over (partition by v.arm, v.test order by v.overturned desc, v.stimulus_id) <= {MOST_WORST}
 order by arm, edit, "right", wrong desc, stimulus_id
 """  # noqa: S608  # the number is ours
-
-
-@dataclass(frozen=True, slots=True)
-class WorstChoice:
-    """A pair about which the judge was wrong, as it is or after an edit of the rejected answer that won it over."""
-
-    arm: str
-    edit: str
-    """Empty for a pair as it is."""
-    stimulus_id: str
-    right: float
-    """Share of its answers that name the chosen one."""
-    wrong: float
-    """Share of its answers that name the rejected one. What is left are ties and abstentions."""
-    slot_1: float
-    """Share of its answers that name slot 1."""
 
 
 class PairsCounts:
@@ -165,9 +151,9 @@ class PairsCounts:
             edits=self._judgments.tallies(EditTally, _EDIT_TALLIES),
         )
 
-    def worst(self) -> list[WorstChoice]:
+    def worst(self) -> list[WorstPair]:
         """The pairs about which the judge was wrong most often, and those that an edit turned, the worst first."""
-        return [WorstChoice(**row) for row in self._judgments.rows(_WORST)]
+        return [WorstPair(**row) for row in self._judgments.rows(_WORST)]
 
 
 @contextmanager

@@ -7,16 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from umpirical.datasets.pairs import LONGER
+from umpirical.domain.measures import Undefined
 from umpirical.domain.trials import BASELINE
 from umpirical.measures.natural import CHOSEN_SIDE, LONGER_CHOSEN, LONGER_REJECTED, REJECTED_SIDE
 from umpirical.protocols.pairs.record import PairsMeasure, PairsReport
-from umpirical.reports.card import Card, decision_lead, measure_table, plain, render_card
-from umpirical.reports.pages import Row, render_plain_page, section_table
-from umpirical.reports.record import UndefinedRecord
+from umpirical.protocols.pairs.spec import SHELF
+from umpirical.reports.pages import (
+    Card,
+    Row,
+    decision_lead,
+    measure_table,
+    plain,
+    render_card,
+    render_plain_page,
+    section_table,
+)
 
 ACCURACY = (
     "both-orders-accuracy", "single-order-accuracy", "chosen-first-accuracy", "chosen-second-accuracy",
-    "same-slot-rate",
+    "same-slot-rate", "swap-inconsistency", "position-lean",
 )  # fmt: skip
 """The measures of pairs as they are, in order."""
 
@@ -52,6 +61,8 @@ SECTIONS = section_table(
 class PairsPage:
     """The parts of a report in the form that the templates need."""
 
+    policy: str
+    """The policy, with its digest."""
     titles: tuple[str, ...]
     accuracy: tuple[Row, ...]
     """All pairs, and each group of the user's."""
@@ -86,6 +97,7 @@ def render_pairs_markdown(report: PairsReport) -> str:
         title=f"Labelled pairs: {plain(report.judge.name)}",
         lead=list(decision_lead(report.decision, report.findings, most_weak=MOST_WEAK)),
         table=lambda room: measure_table("pairs", page.titles, rows[: max(1, room - 4)]),
+        fields={"policy": page.policy},
     )
     return render_card(card, report)
 
@@ -104,10 +116,11 @@ def page_of(report: PairsReport) -> PairsPage:
 
     groups = [one.group for one in own if one.name == ACCURACY[0] and one.group]
     excess = by_key.get((EXCESS, "", ""))
-    unknown = excess.result.reason if excess is not None and isinstance(excess.result, UndefinedRecord) else ""
+    unknown = excess.result.reason if excess is not None and isinstance(excess.result, Undefined) else ""
     changes = CHANGES if unknown else (*CHANGES, EXCESS)
     edits = [("", "Every edit"), *((edit.name, edit.title) for edit in report.data.edits)]
     return PairsPage(
+        policy=SHELF.words(report.policy),
         titles=tuple(titles.get(name, name) for name in ACCURACY),
         accuracy=(
             row("All pairs", ACCURACY),

@@ -22,7 +22,6 @@ from umpirical.protocols.pairs.stimuli import MadePairs, make_pairs, write_pairs
 from umpirical.protocols.protocol import (
     DataSource,
     DecidesByPolicy,
-    Decision,
     HoldsToLimits,
     NewStudy,
     Protocol,
@@ -30,8 +29,6 @@ from umpirical.protocols.protocol import (
     StudyCheck,
 )
 from umpirical.protocols.start import new_study_file, path_from, scalar, study_name
-from umpirical.reports.decision import EXIT_CODES
-from umpirical.reports.gate import HeldLimit, own_limits
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stats.intervals import wilson
@@ -168,6 +165,7 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsRepo
 
     name = "pairs"
     version = "umpirical-pairs/1"
+    shelf = SHELF
     mark = "dataset"
     spec = PairsStudySpec
     record = PairsReport
@@ -237,24 +235,14 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsRepo
     def card(self, record: PairsReport) -> str:
         return render_pairs_markdown(record)
 
-    def findings(self, record: PairsReport) -> list[str]:
-        return record.findings
-
     def hold(self, record: PairsReport, policy: str | Mapping[str, Any]) -> PairsReport:
         return held_to(record, SHELF.chosen(policy, outside=True))
 
-    def policy_name(self, record: PairsReport) -> str:
-        return record.policy.policy
+    def policy_of(self, record: PairsReport) -> PairsPolicy:
+        return record.policy
 
     def as_published(self, record: PairsReport, published: PairsReport) -> PairsReport:
         return held_to(record, published.policy)
-
-    def decision(self, record: PairsReport) -> Decision:
-        found = record.decision
-        return Decision(found.verdict, f"{found.title}. {' '.join(found.sentences)}", EXIT_CODES[found.verdict])
-
-    def held_limits(self, record: PairsReport) -> list[HeldLimit]:
-        return own_limits(record.limits)
 
     def summary(self, record: PairsReport) -> Mapping[str, Any]:
         return {"limits": {limit.measure: limit.verdict for limit in record.limits}}

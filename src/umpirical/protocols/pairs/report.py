@@ -5,13 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from umpirical.datasets.pairs import LONGER
+from umpirical.domain.measures import Estimate
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import GivenWinner, Stimulus
 from umpirical.domain.trials import BASELINE, Trial
 from umpirical.measures.catalogue import measure_all
+from umpirical.measures.counting.pairs import WorstPair
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 from umpirical.measures.natural import LONGER_CHOSEN, LONGER_REJECTED, NATURAL
-from umpirical.protocols.pairs.counting import WorstChoice, pairs_counts
+from umpirical.protocols.pairs.counting import pairs_counts
 from umpirical.protocols.pairs.record import (
     PairEditRecord,
     PairsData,
@@ -20,14 +22,12 @@ from umpirical.protocols.pairs.record import (
     PairsReport,
     WrongChoice,
 )
-from umpirical.protocols.pairs.spec import ACCURACY, SAME_SLOT, PairsPolicy
+from umpirical.protocols.pairs.spec import ACCURACY, LEAN, PairsPolicy
 from umpirical.protocols.pairs.stimuli import SIDE
-from umpirical.reports import numbers
-from umpirical.reports.audit import audit_rows
 from umpirical.reports.decision import Parts, decide_in_parts, find, said_with_need, weak_parts
-from umpirical.reports.facts import judge_record, reasoning_record, run_record, spend_record, trouble_records
+from umpirical.reports.facts import run_facts
 from umpirical.reports.limits import hold_intervals
-from umpirical.reports.record import EstimateRecord, measure_record, result_record
+from umpirical.reports.record import measure_record, why_unfinished
 from umpirical.runs.judgments import Facts, read_judgments
 from umpirical.runs.run import Run
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
@@ -35,13 +35,11 @@ from umpirical.store.stimulus_sets import StimulusSet
 
 EXCESS, CHANGE = "excess-change", "change-rate"
 
-HALF = 0.5
-"""Where the longer answer is wrong, a judge of length is right about none, and one that reads about more than half."""
-
 FINDINGS: Mapping[tuple[str, str], str] = {
     (ACCURACY, ""): "Asked in both orders, it names the chosen answer twice in {} of the pairs.",
     ("single-order-accuracy", ""): "Asked once, in an order drawn at random, it would name the chosen answer in {}.",
-    (SAME_SLOT, ""): "Swapping the two answers leaves it with the same slot in {} of the pairs.",
+    ("swap-inconsistency", ""): "When the two answers are swapped, its verdict changes in {} of the pairs.",
+    (LEAN, ""): "It names one position more often than the other by {} of calls; noise gives 0.",
     (ACCURACY, LONGER_CHOSEN): "Where the longer answer is the chosen one, it is right in both orders in {}.",
     (ACCURACY, LONGER_REJECTED): "Where the longer answer is the rejected one, it is right in both orders in {}.",
     (CHANGE, ""): "A harmless edit of one answer changes {} of its verdicts.",
@@ -100,19 +98,12 @@ def pairs_report_of(run: Run) -> PairsReport:
         tallies, worst = counts.tallies(), counts.worst()
     measured = measure_all(tallies, kind="compare", protocol="pairs")
     measures = [PairsMeasure(group=found.group, **dict(measure_record(spec, found))) for spec, found in measured]
-    audit = audit_rows(tallies.calls, by=("arm", "family"))
     parts: dict[str, Any] = {
-        "judge": judge_record(run, reading),
-        "run": run_record(run, reading, tallies),
+        **run_facts(run, reading, tallies),
         "data": _data(run.stimuli, about),
-        "complete": not any(row.unasked for row in audit),
         "measures": measures,
         "findings": find(FINDINGS, measures),
         "wrong": list(_wrong(worst, run.stimuli)),
-        "audit": audit,
-        "trouble": trouble_records(reading),
-        "reasoning": reasoning_record(reading),
-        "spend": spend_record(run, reading.spent),
         "non_claims": NON_CLAIMS,
     }
     return _held(parts, PairsPolicy.model_validate(about["policy"]))
@@ -124,15 +115,20 @@ def held_to(report: PairsReport, policy: PairsPolicy) -> PairsReport:
 
 
 def _held(parts: Mapping[str, Any], policy: PairsPolicy) -> PairsReport:
-    measures, data, complete = parts["measures"], parts["data"], parts["complete"]
+    measures, data = parts["measures"], parts["data"]
     asked = policy.limits(_changes(measures))
     limits = hold_intervals(asked, measures)
     # A study without edits asks nothing of them, and says so.
     held = [limit for limit in limits if data.edits or limit.measure != CHANGE]
     weak = list(weak_parts(measures, asked, {ACCURACY: "it is right in"}, lambda one: one.group))
-    unknown = list(_unknown(measures, data, policy))
+    unknown = list(_unknown(data))
     decision = decide_in_parts(
-        PairsDecision, held, Parts("pairs", weak, unknown), complete=complete, say=said_with_need
+        PairsDecision,
+        policy.policy,
+        held,
+        Parts("pairs", weak, unknown),
+        unfinished=why_unfinished(complete=parts["complete"], audit=parts["audit"]),
+        say=said_with_need,
     )
     return PairsReport(**{**parts, "policy": policy, "limits": limits, "decision": decision})
 
@@ -140,25 +136,14 @@ def _held(parts: Mapping[str, Any], policy: PairsPolicy) -> PairsReport:
 def _changes(measures: Sequence[PairsMeasure]) -> str:
     """Returns the measure of what edits change. Where calls were made once, noise is not known: all changes count."""
     whole = [one for one in measures if not (one.stratum or one.group) and one.arm == BASELINE]
-    known = any(one.name == EXCESS and isinstance(one.result, EstimateRecord) for one in whole)
+    known = any(one.name == EXCESS and isinstance(one.result, Estimate) for one in whole)
     return EXCESS if known else CHANGE
 
 
-def _unknown(measures: Sequence[PairsMeasure], data: PairsData, policy: PairsPolicy) -> Iterator[str]:
+def _unknown(data: PairsData) -> Iterator[str]:
     """Yields what these pairs cannot show of a judge that keeps every limit."""
     if not data.edits:
         yield "Not measured: whether harmless edits change its verdicts."
-    shown = data.longer_chosen
-    if not isinstance(shown, EstimateRecord) or shown.value < policy.accuracy:
-        return
-    found = [one.result for one in measures if (one.name, one.group, one.arm) == (ACCURACY, LONGER_REJECTED, BASELINE)]
-    low = [each.interval.low or 0.0 for each in found if isinstance(each, EstimateRecord) and each.interval]
-    if not low or low[0] < HALF:
-        yield (
-            f"In {numbers.rate(shown.value)} of the pairs the longer answer is the chosen one, so a judge that takes "
-            "the longer answer would keep the limit too. Where the longer answer is wrong, this one is not shown to "
-            "be right about half of the pairs."
-        )
 
 
 def _data(stimuli: StimulusSet, about: Mapping[str, Any]) -> PairsData:
@@ -180,7 +165,7 @@ def _data(stimuli: StimulusSet, about: Mapping[str, Any]) -> PairsData:
         left_out=made["left_out"],
         columns=made["columns"],
         longer=made[LONGER],
-        longer_chosen=result_record(share),
+        longer_chosen=share,
         edits=[_edit(name, made) for name in about["edits"]],
     )
 
@@ -196,7 +181,7 @@ def _edit(name: str, made: Mapping[str, Any]) -> PairEditRecord:
     )
 
 
-def _wrong(rows: Sequence[WorstChoice], stimuli: Iterable[Stimulus]) -> Iterator[WrongChoice]:
+def _wrong(rows: Sequence[WorstPair], stimuli: Iterable[Stimulus]) -> Iterator[WrongChoice]:
     """Joins the rows with the pairs that they are about."""
     wanted = {row.stimulus_id for row in rows}
     found = {stimulus.id: stimulus for stimulus in stimuli if stimulus.id in wanted}

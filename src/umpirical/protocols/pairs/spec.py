@@ -9,12 +9,12 @@ from pydantic import Field, model_validator
 from umpirical.datasets.pairs import PairDatasetSpec, Side
 from umpirical.protocols.protocol import Study, StudySpec
 from umpirical.reports.limits import NO_VERDICT
-from umpirical.reports.policy import Limit, Shelf, shipped_policy
-from umpirical.reports.record import Strict
+from umpirical.reports.policy import Limit, NamedPolicy, Shelf, shipped_policy
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, ProvedPerturbation
 from umpirical.store.yaml_files import YamlDocument
 
-ACCURACY, SAME_SLOT = "both-orders-accuracy", "same-slot-rate"
+ACCURACY, LEAN = "both-orders-accuracy", "position-lean"
+AGREEMENT, BEYOND_LENGTH = "pair-agreement", "pair-agreement-beyond-length"
 
 EDITS = ("inline-spacing", "markdown-or-plain")
 """Edits of spacing and of form, which most texts can be given."""
@@ -23,7 +23,7 @@ EDITS = ("inline-spacing", "markdown-or-plain")
 _SHIPPED = shipped_policy("umpirical.protocols.pairs", "pairs").data
 
 
-class PairsPolicy(Strict):
+class PairsPolicy(NamedPolicy):
     """What is asked of a judge before it is used. The values are conventions: set your own before you measure."""
 
     policy: str = Field(default=_SHIPPED["policy"], min_length=1, description="Its name.")
@@ -33,11 +33,23 @@ class PairsPolicy(Strict):
         lt=1,
         description="Share of pairs about which it is right in both orders, at least.",
     )
+    agreement: float = Field(
+        default=_SHIPPED["agreement"],
+        gt=0,
+        lt=1,
+        description="Agreement with the labels beyond chance, at least: right calls less wrong ones, of all calls.",
+    )
+    beyond_length: float = Field(
+        default=_SHIPPED["beyond_length"],
+        gt=0,
+        lt=1,
+        description="The same, at least, with pairs whose longer answer is right and wrong counting alike.",
+    )
     same_slot: float = Field(
         default=_SHIPPED["same_slot"],
         gt=0,
         lt=1,
-        description="Share of pairs in which it names the same slot in both orders, at most.",
+        description="How much more often it may name one position than the other, as a share of calls.",
     )
     changes: float = Field(
         default=_SHIPPED["changes"],
@@ -52,11 +64,20 @@ class PairsPolicy(Strict):
         description="Share of calls whose answer is unreadable, or failed, at most; each.",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, given: Any) -> Any:  # noqa: ANN401  # whatever the file holds
+        """A policy with values of the user's own needs no name, and does not take that of the shipped one."""
+        own = isinstance(given, dict) and any(given[name] != _SHIPPED.get(name) for name in given)
+        return {"policy": Shelf.unnamed, **given} if own else given
+
     def limits(self, changes: str) -> tuple[Limit, ...]:
         """Returns the limits. `changes` is the measure of what edits change."""
         return (
             Limit(measure=ACCURACY, at_least=self.accuracy),
-            Limit(measure=SAME_SLOT, at_most=self.same_slot),
+            Limit(measure=AGREEMENT, at_least=self.agreement),
+            Limit(measure=BEYOND_LENGTH, at_least=self.beyond_length),
+            Limit(measure=LEAN, at_most=self.same_slot),
             Limit(measure=changes, at_most=self.changes),
             *(Limit(measure=name, at_most=self.without_verdict) for name in NO_VERDICT),
         )
@@ -66,7 +87,6 @@ class PairsShelf(Shelf[PairsPolicy]):
     """Policies that set the values of a shipped one."""
 
     file = PairsPolicy
-    unnamed = PairsPolicy().policy
 
     def resolved(self, document: YamlDocument) -> PairsPolicy:
         return PairsPolicy.model_validate(document.data)
@@ -90,6 +110,8 @@ class PairsStudySpec(StudySpec):
 
     @model_validator(mode="after")
     def _compared(self) -> "PairsStudySpec":
+        if SHELF.forgery(self.policy):
+            raise ValueError(f"policy: {self.policy.policy} is the shipped policy: give yours another name")
         if grades := [judge.name for judge in self.judges if judge.kind != "compare"]:
             raise ValueError(f"judge {grades[0]} grades: a dataset of pairs is for judges that compare")
         if len(set(self.edits)) != len(self.edits) or len(set(self.sides)) != len(self.sides):

@@ -13,9 +13,12 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from umpirical.domain.errors import UsageError
+from umpirical.domain.measures import Estimate
+from umpirical.domain.stimuli import ORIGINAL
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE
-from umpirical.measures.contrasts import contrasts_between
+from umpirical.measures.contrasts import EQUIVALENCE_LEVEL, contrasts_between
+from umpirical.measures.estimates.labels import KAPPA, agreement_difference
 from umpirical.protocols.protocol import Documents, write_documents
 from umpirical.protocols.stress.heat_map import CLOSENESS, SIGNS, PassRates, Spread, pass_rates, shade
 from umpirical.protocols.stress.policy import NO_LIMIT, TestKind, interval_words, value_words
@@ -29,7 +32,6 @@ from umpirical.protocols.stress.record import (
 )
 from umpirical.protocols.stress.report import read_stress
 from umpirical.reports import numbers
-from umpirical.reports.card import plain, quoted
 from umpirical.reports.comparison import (
     MOST_JUDGES,
     STYLES,
@@ -52,16 +54,8 @@ from umpirical.reports.comparison import (
     winner,
 )
 from umpirical.reports.numbers import count, units
-from umpirical.reports.pages import environment
-from umpirical.reports.record import (
-    EstimateRecord,
-    JudgeRecord,
-    LimitVerdict,
-    RunRecord,
-    SpendRecord,
-    Strict,
-    schema_text,
-)
+from umpirical.reports.pages import environment, plain, quoted
+from umpirical.reports.record import JudgeRecord, LimitVerdict, RunRecord, SpendRecord, Strict, record_json
 from umpirical.runs.run import Run
 
 
@@ -121,20 +115,6 @@ def study_titles(studies: Sequence[ComparedStudy]) -> list[str]:
     ]
 
 
-def render_stress_comparison_json(comparison: StressComparison) -> str:
-    """Renders the record as text: the same comparison gives the same bytes."""
-    return comparison.model_dump_json(indent=1) + "\n"
-
-
-def parse_stress_comparison(text: str) -> StressComparison:
-    return StressComparison.model_validate_json(text)
-
-
-def stress_comparison_schema() -> str:
-    """Returns the JSON Schema of the record."""
-    return schema_text(StressComparison)
-
-
 DECIDING: Mapping[TestKind, str] = {
     "same-verdict": "change-rate",
     "flipped-verdict": "flip-detection",
@@ -142,7 +122,7 @@ DECIDING: Mapping[TestKind, str] = {
     "given-label": "accuracy",
     "original": "accuracy",
 }
-"""The rate of a test that judges are called better or worse by; every other one is exploratory."""
+"""The rate of a test that judges are called better or worse by, besides weighted kappa; others are exploratory."""
 
 NON_CLAIMS = (
     """\
@@ -197,13 +177,27 @@ def _paired(study: Sequence[ReadStress], judges: Sequence[tuple[str, str]]) -> I
         contrasts = contrasts_between(one.tallies, other.tallies, BASELINE, BASELINE)
         places = judges.index(one.judge), judges.index(other.judge)
         yield from paired_differences(contrasts, *places)
+        yield from _agreement(one, other, places)
+
+
+def _agreement(one: ReadStress, other: ReadStress, places: tuple[int, int]) -> Iterator[PairedDifference]:
+    """Yields the difference in agreement beyond chance: accuracy may not tell a constant judge from an inverted one."""
+    wide, narrow = (
+        agreement_difference(one.tallies, other.tallies, BASELINE, level=level) for level in (0.95, EQUIVALENCE_LEVEL)
+    )
+    if wide is not None and narrow is not None:
+        ends = narrow.result.interval if isinstance(narrow.result, Estimate) else None
+        yield PairedDifference(wide.name, BASELINE, wide.stratum, wide.result, *places, ends)
 
 
 def _recorded(
     studies: Sequence[Sequence[ReadStress]], paired: Sequence[Sequence[PairedDifference]], margin: float | None
 ) -> list[list[DifferenceRecord]]:
     """Records the differences of every study, of which all deciding rates are one family."""
-    deciding = [{(test.name, DECIDING[test.kind]) for each in study for test in each.report.tests} for study in studies]
+    deciding = [
+        {(test.name, DECIDING[test.kind]) for each in study for test in each.report.tests} | {(ORIGINAL, KAPPA)}
+        for study in studies
+    ]
     rows = [
         Row(one, primary=(one.stratum, one.measure) in deciding[place], measured=_measured(studies[place], one))
         for place, differences in enumerate(paired)
@@ -221,7 +215,7 @@ def _measured(study: Sequence[ReadStress], one: PairedDifference) -> StressMeasu
 def _study(
     study: Sequence[ReadStress], judges: Sequence[tuple[str, str]], differences: list[DifferenceRecord]
 ) -> ComparedStudy:
-    shown = {*DECIDING.values(), *CLOSENESS}
+    shown = {*DECIDING.values(), *CLOSENESS, KAPPA}
     sides = [
         StressSide(
             place=judges.index(each.judge),
@@ -279,7 +273,7 @@ def _better(study: ComparedStudy, titles: Mapping[str, str]) -> Iterator[str]:
             behind = one.second if ahead == one.first else one.first
             shown.setdefault((ahead, behind), []).append(titles[one.stratum])
     for (ahead, behind), tests in shown.items():
-        yield f"{letter(ahead)} is shown to be better than {letter(behind)} in {', '.join(tests)}."
+        yield f"{letter(ahead)} is shown to be better than {letter(behind)} in {', '.join(dict.fromkeys(tests))}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +358,12 @@ def _view(study: ComparedStudy, title: str, judges: Sequence[JudgeSign], everyon
         if one.family == "primary"
     ]
     tests = {test.name: test.title for side in study.sides for test in side.tests}
-    found = [one.model_copy(update={"stratum": tests.get(one.stratum, one.stratum)}) for one in own]
+    # The user's own items have two deciding measures.
+    beside = {KAPPA: ", weighted kappa"}
+    found = [
+        one.model_copy(update={"stratum": tests.get(one.stratum, one.stratum) + beside.get(one.measure, "")})
+        for one in own
+    ]
     return StudyView(
         title=title,
         study=study,
@@ -380,7 +379,7 @@ def _standing(side: StressSide, rates: PassRates, number: int) -> Standing:
     counted = [(verdict, sum(cell.verdict == verdict for cell in side.verdicts)) for verdict in SIGNS]
     spread = rates.by_judge[number]
     cells = [(cells[number], test.title) for test, cells, _ in rates.rows]
-    known = [(m.result.value, title) for m, title in cells if m and isinstance(m.result, EstimateRecord)]
+    known = [(m.result.value, title) for m, title in cells if m and isinstance(m.result, Estimate)]
     return Standing(
         verdicts=tuple((SIGNS[verdict], verdict, times) for verdict, times in counted if times),
         spread=spread,
@@ -442,7 +441,7 @@ def compare_stress_runs(folders: Sequence[Path], *, margin: float | None = None)
 
 def write_stress_comparison(comparison: StressComparison, folder: Path) -> Documents:
     """Writes the record, and the documents that are pure functions of it."""
-    json, html = render_stress_comparison_json(comparison), render_stress_comparison_html(comparison)
+    json, html = record_json(comparison), render_stress_comparison_html(comparison)
     return write_documents(folder, "comparison", json, html, render_stress_comparison_markdown(comparison))
 
 

@@ -31,7 +31,7 @@ create temp macro same(given, score, other, other_score, is_value) as
 _VERDICTS = """
 create temp table verdict as
 select cluster, arm, family as test, coalesce(prompt, '') as prompt, stimulus_id, parent, expectation, gold, gold_score,
-  groups, repeat,
+  groups, repeat, characters, words,
   case when sampling <> '' then 'sampling' when seed is not null then 'seeds' else 'stability' end as way,
   outcome = 'verdict' and label is null as is_value,
   case when outcome = 'verdict' then coalesce(label, rtrim(rtrim(printf('%.9f', round(value, 9) + 0.0), '0'), '.')) end
@@ -120,7 +120,7 @@ from grouped g where asked > 1 group by cluster, arm, test, part, g.answers, ask
 _GOLD_TALLIES = """
 with counted as (
   select cluster, arm, test, any_value(groups) as groups, stimulus_id, gold, gold_score, given,
-    any_value(score) as score, count(*) as times
+    any_value(score) as score, any_value(characters) as characters, any_value(words) as words, count(*) as times
   from verdict where gold <> '' and way = 'stability' and (prompt = '' or test <> 'original')
   group by cluster, arm, test, stimulus_id, gold, gold_score, given
 ), shared as (
@@ -131,7 +131,7 @@ with counted as (
   select *, unnest(list_concat([''], groups)) as part from shared where given is not null or not answered
 )
 select cluster, arm, test, part as "group", gold, coalesce(g.given, '') as given, gold_score, score as given_score,
-  sum(case when answered then share else 1 end) as items
+  sum(case when answered then share else 1 end) as items, characters, words
 from grouped g group by all order by all
 """
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
+from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.stress.policy import (
     NO_LIMIT,
@@ -22,7 +23,7 @@ from umpirical.protocols.stress.policy import (
 )
 from umpirical.protocols.stress.record import CellVerdict, StressMeasure, StressReport, StressTest, WriterSpendRecord
 from umpirical.reports import numbers
-from umpirical.reports.record import EstimateRecord, LimitVerdict, SpendRecord
+from umpirical.reports.record import LimitVerdict, SpendRecord
 from umpirical.reports.significance import survivors
 
 SIGNS: dict[LimitVerdict, str] = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "N/A": "–"}
@@ -46,7 +47,7 @@ FIGURES: dict[TestKind, tuple[tuple[str, ...], ...]] = {
     "same-verdict": (("excess-change", "change-rate"), ("shift-equivalence", "grade-shift")),
     "flipped-verdict": (("flip-detection",),),
     "repeats": (("flip-rate",),),
-    "original": (("accuracy",), ("weighted-kappa",)),
+    "original": (("accuracy",), ("weighted-kappa", "krippendorff-alpha"), ("agreement-beyond-length",)),
     "given-label": (("accuracy",), ("weighted-kappa",)),
 }
 """What a cell shows: the first measure of each list that was measured."""
@@ -60,6 +61,8 @@ _LABELS = {
     "flip-rate": "differ",
     "accuracy": "exact",
     "weighted-kappa": "weighted κ",
+    "krippendorff-alpha": "α",
+    "agreement-beyond-length": "beyond length",
 }
 
 
@@ -150,7 +153,10 @@ def own_measures(report: _Measured, test: str) -> list[StressMeasure]:
 def _limits_of(reports: Sequence[StressReport], kind: TestKind) -> str:
     """States the limits in words, if they are the same for every judge."""
     words = {
-        " and ".join(limit_words(one) for one in allowed(kind, margin=report.margin, scale=report.scale))
+        " and ".join(
+            limit_words(one)
+            for one in allowed(kind, margin=report.margin, scale=report.scale, policy=report.own_policy)
+        )
         for report in reports
     }
     if len(words) > 1:
@@ -178,7 +184,7 @@ def _cell(report: StressReport, key: str, test: StressTest, alive: dict[tuple[st
 def _figure(names: Sequence[str], found: dict[str, StressMeasure]) -> list[Figure]:
     for name in names:
         measure = found.get(name)
-        if measure is not None and isinstance(measure.result, EstimateRecord):
+        if measure is not None and isinstance(measure.result, Estimate):
             limits = interval_words(measure, measure.result.interval)
             n = numbers.count(measure.result.denominator)
             return [Figure(value_words(measure, measure.result), _LABELS[name], limits, n)]
@@ -202,7 +208,7 @@ def _note(held: CellVerdict, found: dict[str, StressMeasure], *, shown: bool) ->
     if not held.parts and shown:
         return "no limit is set"
     if not shown:
-        reasons = [m.result.reason for m in found.values() if not isinstance(m.result, EstimateRecord)]
+        reasons = [m.result.reason for m in found.values() if not isinstance(m.result, Estimate)]
         return reasons[0] if reasons else "not measured"
     return ""
 
@@ -293,7 +299,7 @@ def pass_rates(reports: Sequence[Tested], keys: Sequence[str]) -> PassRates:
 
 def shade(measure: StressMeasure | None) -> str:
     """Returns the class of a cell's shade, from 0 for the least rates to `SHADES` - 1; empty without a rate."""
-    if measure is None or not isinstance(measure.result, EstimateRecord):
+    if measure is None or not isinstance(measure.result, Estimate):
         return ""
     return f"shade-{min(int(measure.result.value * SHADES), SHADES - 1)}"
 
@@ -304,7 +310,7 @@ def _measure(report: Tested, test: str, name: str) -> StressMeasure | None:
 
 
 def _spread(cells: Sequence[StressMeasure | None]) -> Spread | None:
-    rates = [cell.result.value for cell in cells if cell is not None and isinstance(cell.result, EstimateRecord)]
+    rates = [cell.result.value for cell in cells if cell is not None and isinstance(cell.result, Estimate)]
     if not rates:
         return None
     mean = fsum(rates) / len(rates)
@@ -393,7 +399,7 @@ def by_group(report: StressReport, test: StressTest) -> GroupTable | None:
     names = [
         name
         for name in HEADLINES[test.kind]
-        if any(isinstance(one.result, EstimateRecord) for (_, its), one in found.items() if its == name)
+        if any(isinstance(one.result, Estimate) for (_, its), one in found.items() if its == name)
     ]
     if not groups or not names:
         return None

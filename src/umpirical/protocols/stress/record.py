@@ -9,6 +9,7 @@ from umpirical.domain.measures import Unit
 from umpirical.domain.stimuli import GoldSource
 from umpirical.protocols.review_record import ReviewRecord
 from umpirical.protocols.stress.policy import ScaleRecord, StressPolicy, TestKind
+from umpirical.reports.decision import VerdictRecord
 from umpirical.reports.limits import Leaning
 from umpirical.reports.record import (
     AuditRow,
@@ -24,7 +25,6 @@ from umpirical.reports.record import (
     SpendRecord,
     Strict,
     TroubleRecord,
-    schema_text,
 )
 
 FindingKind = Literal["rehearsal", "breaks", "holds", "undecided", "not-judged", "noise", "agreement", "unanswered"]
@@ -205,6 +205,7 @@ class StressReport(Record, Sparse):
     complete: bool = Field(description="Every planned trial has a response.")
     tests: list[StressTest]
     measures: list[StressMeasure]
+    decision: VerdictRecord
     verdicts: list[CellVerdict] = Field(description="One for each test, of all items.")
     answered: list[LimitRecord] = Field(default=[], description="Limits on answers that are no verdict.")
     smallest_differences: list[SmallestDifference] = Field(
@@ -236,12 +237,3 @@ class StressReport(Record, Sparse):
         if len(set(names)) != len(names) or [cell.test for cell in self.verdicts] != names:
             raise ValueError("a stress report has one verdict for each test, in the order of the tests")
         return self
-
-
-def parse_stress(text: str) -> StressReport:
-    return StressReport.model_validate_json(text)
-
-
-def stress_schema() -> str:
-    """Returns the JSON Schema of the record."""
-    return schema_text(StressReport)

@@ -10,7 +10,6 @@ from typing import Literal, TypeVar
 
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.review_record import ReviewRecord, agreement_words, review_words
-from umpirical.protocols.stress.findings import REPEATED, TITLES
 from umpirical.protocols.stress.heat_map import (
     INDEX,
     SIGNS,
@@ -30,6 +29,7 @@ from umpirical.protocols.stress.heat_map import (
 )
 from umpirical.protocols.stress.policy import (
     ANY_DIFFERENCE,
+    SHELF,
     TestKind,
     allowed_words,
     interval_words,
@@ -46,9 +46,18 @@ from umpirical.protocols.stress.record import (
     WorstItem,
     WriterSpendRecord,
 )
+from umpirical.protocols.stress.verdicts import REPEATED, TITLES
 from umpirical.reports import numbers
-from umpirical.reports.card import Card, plain, render_card
-from umpirical.reports.pages import Section, environment, render_sections, sections_of
+from umpirical.reports.pages import (
+    Card,
+    Section,
+    decided_lead,
+    environment,
+    plain,
+    render_card,
+    render_sections,
+    sections_of,
+)
 from umpirical.reports.record import AuditRow
 from umpirical.text.diffs import Change, changes, named, signed
 
@@ -220,9 +229,13 @@ def index_page(reports: Sequence[StressReport]) -> IndexPage:
         reviews=_shared(keys, [report.review for report in reports]),
         agreement=(*side_by_side(reports, "original"), *side_by_side(reports, "given-label")),
         stability=side_by_side(reports, "repeats", also=_repeated(reports)),
-        policy=tuple(dict.fromkeys(sentence for report in reports for sentence in report.policy)),
+        policy=tuple(dict.fromkeys(sentence for report in reports for sentence in (*report.policy, _policy(report)))),
         non_claims=tuple(dict.fromkeys(sentence for report in reports for sentence in report.non_claims)),
     )
+
+
+def _policy(report: StressReport) -> str:
+    return f"Policy {SHELF.words(report.own_policy or SHELF.preset())}."
 
 
 def unaccounted(test: StressTest) -> int:
@@ -437,9 +450,9 @@ def render_stress_markdown(report: StressReport) -> str:
     card = Card(
         protocol="stress",
         title=f"Stress report: {plain(report.judge.name)} on {plain(report.dataset.name)}",
-        lead=[*_findings(report), *_writing(report), *_review(report)],
+        lead=[*decided_lead(report.decision), *_findings(report), *_writing(report), *_review(report)],
         table=lambda room: _tests(heat, room=room),
-        fields={"dataset": report.dataset.name},
+        fields={"dataset": report.dataset.name, "policy": SHELF.words(report.own_policy or SHELF.preset())},
     )
     return render_card(card, report)
 

@@ -22,8 +22,7 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MeasureSpec, measure_all
 from umpirical.protocols.review_record import ReviewRecord
 from umpirical.protocols.stress.counting import WorstRow, Wrong, stress_counts
-from umpirical.protocols.stress.findings import find_stress
-from umpirical.protocols.stress.key import truths
+from umpirical.protocols.stress.design import truths
 from umpirical.protocols.stress.policy import MARGIN, ScaleRecord, StressPolicy, policy_words
 from umpirical.protocols.stress.record import (
     DatasetRecord,
@@ -34,11 +33,18 @@ from umpirical.protocols.stress.record import (
     WorstItem,
     WriterSpendRecord,
 )
-from umpirical.protocols.stress.verdicts import judge_answers, judge_test, smallest_of_tests
+from umpirical.protocols.stress.verdicts import decide_stress, find_stress, judge_answers, judge_test, smallest_of_tests
 from umpirical.protocols.writing import BY_PEOPLE
 from umpirical.registry import Registry
-from umpirical.reports.audit import audit_rows
-from umpirical.reports.facts import judge_record, reasoning_record, run_record, spend_record, trouble_records
+from umpirical.reports.decision import VerdictRecord
+from umpirical.reports.facts import (
+    audit_rows,
+    judge_record,
+    reasoning_record,
+    run_record,
+    spend_record,
+    trouble_records,
+)
 from umpirical.reports.record import (
     JudgeRecord,
     Planted,
@@ -94,11 +100,21 @@ def _facts(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> dict[s
         "gold": stimulus.gold,
         "gold_score": scale.score(stimulus.gold) if scale is not None and stimulus.gold else None,
         "groups": [f"{name}={value}" for name, value in sorted(stimulus.strata.items())],
+        "characters": len(stimulus.candidates[0]),
+        "words": len(stimulus.candidates[0].split()),
     }
 
 
 FACTS = Facts(
-    {"parent": "string", "expectation": "string", "gold": "string", "gold_score": "double", "groups": "list<string>"},
+    {
+        "parent": "string",
+        "expectation": "string",
+        "gold": "string",
+        "gold_score": "double",
+        "groups": "list<string>",
+        "characters": "int32",
+        "words": "int32",
+    },
     _facts,
 )
 """What counting needs to know about a trial on the user's own data."""
@@ -160,13 +176,14 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
     """Assembles the report of one judge on one set of stress tests. Verdicts are about the judge's own prompt."""
     measures = [_measure(spec, measure, planted) for spec, measure in measured]
     held, audit = scale_record(scale), audit_rows(calls, by=("arm", "family"))
-    return StressReport(
+    report = StressReport(
         judge=judge,
         run=run,
         dataset=dataset,
         scale=held,
         margin=margin,
         complete=not any(row.unasked for row in audit),
+        decision=VerdictRecord(verdict="not-enough-data", sentences=[]),
         tests=list(tests),
         measures=measures,
         **_verdicts(tests, measures, margin, held, policy),
@@ -179,11 +196,17 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
         review=review,
         non_claims=NON_CLAIMS,
     )
+    return _decided(report)
 
 
 def held_to(report: StressReport, policy: StressPolicy | None) -> StressReport:
-    """Returns the report with the verdicts of a policy; None for the shipped one."""
-    return report.model_copy(update=_verdicts(report.tests, report.measures, report.margin, report.scale, policy))
+    """Returns the report with the verdicts and the decision of a policy; None for the shipped one."""
+    verdicts = _verdicts(report.tests, report.measures, report.margin, report.scale, policy)
+    return _decided(report.model_copy(update=verdicts))
+
+
+def _decided(report: StressReport) -> StressReport:
+    return report.model_copy(update={"decision": decide_stress(report)})
 
 
 def _verdicts(

@@ -2,15 +2,14 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import reduce
-from pathlib import Path
 
 from umpirical.datasets.items import DatasetSummary, read_items
 from umpirical.datasets.spec import ColumnsSpec, DatasetSpec, ResponsesSpec
+from umpirical.domain.bills import WritingEstimate
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Response, Usage
@@ -20,7 +19,16 @@ from umpirical.models.money import Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED, WorstCase
 from umpirical.models.spec import Calling, open_model
 from umpirical.protocols.stress.spec import StressStudy
-from umpirical.protocols.writing import MadeCounts, WatchGeneration, WriterSpec, Writing, WritingEstimate, Written
+from umpirical.protocols.writing import (
+    GENERATED,
+    MadeCounts,
+    WatchGeneration,
+    WriterSpec,
+    Writing,
+    Written,
+    generation,
+    has_generation,
+)
 from umpirical.runs.attempts import GenerationWatcher, Open, settle
 from umpirical.runs.loop import run_on_loop
 from umpirical.stimuli.asks import Ask
@@ -62,9 +70,6 @@ def role_spend(role: str, writer: Writer, responses: Sequence[Response]) -> Json
     }
 
 
-GENERATED = "generated"
-"""Folder in a study that holds everything its models wrote."""
-
 FOR_PEOPLE = "responses.jsonl"
 """Every response with the row that it is to, for people to label."""
 
@@ -105,7 +110,7 @@ def answered(study: StressStudy, items: Sequence[Item], summary: DatasetSummary)
             f"{left:,} of {len(set(asked)):,} responses are not written yet",
             fix=f"umpirical generate {study.folder}  has them written, or resumes",
         )
-    with _generation(study.folder) as store:
+    with generation(study.folder) as store:
         found = {attempt.commission: attempt for attempt in store.attempts([wanted.id for wanted in asked])}
         calls = [response for _, response in store.spent({wanted.id for wanted in asked})]
     said = [found[wanted.id] for wanted in asked]
@@ -132,9 +137,9 @@ def answered(study: StressStudy, items: Sequence[Item], summary: DatasetSummary)
 def responses_left(study: StressStudy, items: Sequence[Item]) -> int:
     """Returns how many responses are still to be written. Creates no record where there is none."""
     wanted = {each.id for each in _wanted(study, items)}
-    if not GenerationStore.exists(study.folder / GENERATED):
+    if not has_generation(study.folder):
         return len(wanted)
-    with _generation(study.folder) as store:
+    with generation(study.folder) as store:
         return len(wanted - store.settled().keys())
 
 
@@ -142,7 +147,7 @@ class ResponsesWriting(Writing):
     """The responses that a study wants. They come first: every other text is made from them."""
 
     def __init__(self, study: StressStudy, spec: ResponsesSpec) -> None:
-        self._study = study
+        self._study, self.folder = study, study.folder
         self.models = {RESPONDER: spec.model}
         self.review = study.review_terms
         self._items, _ = read_items(study.spec.dataset, study.folder, seed=study.spec.seed, columns=study.named_columns)
@@ -176,7 +181,7 @@ class ResponsesWriting(Writing):
     def write(
         self, pricers: Mapping[str, Pricer], ledger: Ledger, watch: Callable[[str, int], WatchGeneration]
     ) -> Written:
-        with _generation(self._study.folder) as store:
+        with generation(self.folder) as store:
             with store.locked(), watch("generate", self.wanted) as watcher:
                 run_on_loop(self._write(store, pricers, ledger, watcher))
             attempts = {attempt.commission: attempt for attempt in store.attempts(list(self._commissions))}
@@ -188,19 +193,14 @@ class ResponsesWriting(Writing):
         counts.generated = sum(each.stimulus is not None for each in attempts.values())
         return Written({RESPONSES: counts}, failures, more=bool(self._study.spec.stress.generated))
 
-    def calls(self) -> Iterator[Response]:
-        if GenerationStore.exists(self._study.folder / GENERATED):
-            with _generation(self._study.folder) as store:
-                yield from (response for _, response in store.spent())
-
     def items_after(self, serial: int, *, most: int) -> list[tuple[int, ReviewItem | None]]:  # noqa: ARG002
         """Returns nothing: a response is the data that a study is about, and nothing that was aimed at."""
         return []
 
     def _left(self) -> list[WantedResponse]:
-        if not GenerationStore.exists(self._study.folder / GENERATED):
+        if not has_generation(self.folder):
             return list(self._commissions.values())
-        with _generation(self._study.folder) as store:
+        with generation(self.folder) as store:
             settled = store.settled()
         return [wanted for name, wanted in self._commissions.items() if name not in settled]
 
@@ -230,7 +230,7 @@ class ResponsesWriting(Writing):
             if attempt is not None and attempt.stimulus is not None:
                 row = {"id": item.name, "task": item.task, "response": attempt.text, "label": ""}
                 lines.append(json.dumps(row, ensure_ascii=False) + "\n")
-        write_text(self._study.folder / GENERATED / FOR_PEOPLE, "".join(lines))
+        write_text(self.folder / GENERATED / FOR_PEOPLE, "".join(lines))
 
 
 class _OpenResponse(Open):
@@ -245,21 +245,13 @@ class _OpenResponse(Open):
         return respond(self._wanted)
 
 
-def _generation(folder: Path) -> closing[GenerationStore]:
-    return closing(GenerationStore(folder / GENERATED))
-
-
 def _wanted(study: StressStudy, items: Sequence[Item]) -> list[WantedResponse]:
     """Returns the response that each row wants."""
     spec = study.spec.dataset.responses
     if spec is None:
         return []
-    writer = _writer(spec)
+    writer = WriterSpec(model=spec.model, max_tokens=spec.max_tokens).writer
     return [WantedResponse(item.task, study.response_prompt, writer, spec.temperature) for item in items]
-
-
-def _writer(spec: ResponsesSpec) -> Writer:
-    return WriterSpec(model=spec.model, max_tokens=spec.max_tokens).writer
 
 
 def _labels(study: StressStudy) -> dict[tuple[str, str], tuple[str, ...]]:

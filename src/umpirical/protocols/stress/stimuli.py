@@ -20,14 +20,15 @@ from umpirical.domain.digests import Json, canonical_json, digest
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.domain.stimuli import ORIGINAL, Attempt, GivenLabel, Item, SameVerdict, Stimulus
 from umpirical.protocols.review import Review, applied, read_review
-from umpirical.protocols.stress.responses import GENERATED, Answered, answered, writing_spend
+from umpirical.protocols.stress.responses import Answered, answered, writing_spend
 from umpirical.protocols.stress.spec import StressStudy
-from umpirical.protocols.writing import MadeCounts, ReviewSpec
+from umpirical.protocols.writing import MadeCounts, ReviewSpec, generation
 from umpirical.runs.generation import commissions_left
 from umpirical.stimuli.generation.attempt import FALLBACK
 from umpirical.stimuli.generation.commissions import Commission, GenerationTerms
 from umpirical.stimuli.generation.plan import (
     Bucket,
+    Counts,
     Skipped,
     bucket_report,
     plan_commissions,
@@ -37,7 +38,6 @@ from umpirical.stimuli.generation.plan import (
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 from umpirical.stimuli.perturbations.proof import proved_stimuli
 from umpirical.store.files import drafted_folder, publish_folder
-from umpirical.store.generation import GenerationStore
 from umpirical.store.manifests import file_sha256, read_manifest, write_manifest
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 
@@ -147,14 +147,9 @@ def planned_commissions(study: StressStudy, originals: Sequence[Stimulus]) -> Pl
     stress = study.spec.stress
     if not stress.generated:
         return PlannedCommissions((), ())
+    counts = Counts(stress.per_level, stress.per_source, stress.examples)
     commissions, skipped = plan_commissions(
-        originals,
-        stress.generated,
-        generation_terms(study),
-        seed=study.spec.seed,
-        per_level=stress.per_level,
-        per_source=stress.per_source,
-        shown=stress.examples,
+        originals, stress.generated, generation_terms(study), counts, seed=study.spec.seed
     )
     return PlannedCommissions(tuple(commissions), tuple(skipped), by_source=stress.per_source is not None)
 
@@ -330,15 +325,6 @@ def expected_stimuli(
             )
 
 
-def open_generation(study_folder: Path) -> GenerationStore:
-    return GenerationStore(study_folder / GENERATED)
-
-
-def existing_generation(study_folder: Path) -> GenerationStore | None:
-    """Returns the record of a study's generation for reading; None if generation has not begun."""
-    return open_generation(study_folder) if GenerationStore.exists(study_folder / GENERATED) else None
-
-
 def generated_made(planned: PlannedCommissions, attempts: Iterable[Attempt]) -> dict[str, MadeCounts]:
     """Counts how the generated stimuli came about, by test."""
     made: dict[str, MadeCounts] = defaultdict(MadeCounts)
@@ -404,16 +390,13 @@ def _written(
     folder: Path, planned: PlannedCommissions, made: dict[str, MadeCounts]
 ) -> list[tuple[Commission, Stimulus]]:
     """Returns what the generator wrote, each text with its commission."""
-    store = open_generation(folder)
-    try:
+    with generation(folder) as store:
         if left := len(commissions_left(planned.commissions, store)):
             raise UsageError(
                 f"{left:,} of {len(planned.commissions):,} stimuli are not written yet",
                 fix=f"umpirical generate {folder}  writes them, or resumes writing",
             )
         attempts = list(store.attempts([commission.id for commission in planned.commissions]))
-    finally:
-        store.close()
     made |= generated_made(planned, attempts)
     # In the order of the commissions: the order in which they were settled is arbitrary.
     stimuli = _by_commission(attempts)
@@ -453,12 +436,9 @@ def _as_reviewed(
 
 def _writing(folder: Path, planned: PlannedCommissions) -> Json:
     """Returns what writing took. It is no part of the set's name: the same texts are the same set at any price."""
-    store = open_generation(folder)
-    try:
+    with generation(folder) as store:
         calls = store.spent({commission.id for commission in planned.commissions})
         return writing_spend(planned.commissions[0].terms, calls)
-    finally:
-        store.close()
 
 
 def _review_json(study: StressStudy, review: Review, items: Sequence[str]) -> Json:

@@ -1,21 +1,31 @@
-"""The verdict of each test: PASS, FAIL, INCONCLUSIVE with the number of items that would settle it, or N/A."""
+"""The verdict of each test (PASS, FAIL, INCONCLUSIVE or N/A), and what the tests show, in plain words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
+from umpirical.domain.measures import Estimate
+from umpirical.domain.stimuli import ORIGINAL
+from umpirical.domain.trials import BASELINE
 from umpirical.protocols.stress.policy import (
+    NO_CHECK,
+    NO_LABELS,
     NO_LIMIT,
     SHELF,
     Allowed,
     ScaleRecord,
     StressPolicy,
+    TestKind,
     allowed,
     allowed_words,
     interval_words,
     limit_words,
+    unanswered_words,
     value_words,
 )
 from umpirical.protocols.stress.record import (
     CellVerdict,
+    FindingKind,
+    FindingRecord,
     MadeRecord,
     PartVerdict,
     StressMeasure,
@@ -23,20 +33,26 @@ from umpirical.protocols.stress.record import (
     StressTest,
 )
 from umpirical.reports import numbers
+from umpirical.reports.decision import VerdictRecord
 from umpirical.reports.forecast import items_to_settle
-from umpirical.reports.gate import Effect, HeldLimit
+from umpirical.reports.gate import Effect, HeldLimit, decide_by_effects, own_limits
 from umpirical.reports.limits import (
+    RARE,
     Forecast,
     Held,
+    Levels,
     hold,
     hold_intervals,
     left_out_words,
     units_needed,
     worst_ends,
 )
-from umpirical.reports.record import EstimateRecord, LimitRecord, LimitVerdict, SmallestDifference
-from umpirical.reports.significance import p_value
+from umpirical.reports.record import LimitRecord, LimitVerdict, SmallestDifference, why_unfinished
+from umpirical.reports.significance import p_value, pass_p
 from umpirical.reports.smallest_differences import Standard, smallest_difference
+
+ROUNDING = 1e-9
+"""An interval that ends at its limit is inside."""
 
 
 def judge_test(
@@ -51,6 +67,8 @@ def judge_test(
     limits = allowed(test.kind, margin=margin, scale=scale, policy=policy)
     if missing := why_not_made(test):
         return CellVerdict(test=test.name, verdict="N/A", why=missing)
+    if is_unlabelled(test):
+        return CellVerdict(test=test.name, verdict="N/A", why=NO_LABELS)
     if not limits:
         return CellVerdict(test=test.name, verdict="N/A", why=NO_LIMIT)
     found = {measure.name: measure for measure in measures}
@@ -62,29 +80,64 @@ def judge_answers(measures: Sequence[StressMeasure], policy: StressPolicy | None
     return hold_intervals((policy or SHELF.preset()).answers, measures)
 
 
-def tests_held(record: StressReport) -> list[HeldLimit]:
-    """Returns what every limit of every test does to a gate: one that fails refuses, and one that is open leaves open.
+def decide_stress(record: StressReport) -> VerdictRecord:
+    """Decides what to do with the judge: the only place where the verdict of a stress report comes from.
 
-    A test without a limit is left out. One that this judge cannot be asked is noted: nothing was wanted of it. Every
-    other test that was not measured leaves the gate open.
+    Without labels, or without a limit on agreement, it is never a plain "use": correctness was not measured.
+    """
+    policy = record.own_policy or SHELF.preset()
+    unfinished = why_unfinished(complete=record.complete, audit=record.audit)
+    limits = limits_held(record)
+    unknown = [f"{limit.why[:1].upper()}{limit.why[1:]}." for limit in limits if limit.why in {NO_LABELS, NO_CHECK}]
+    return decide_by_effects(policy.policy, limits, unfinished=unfinished, unknown=unknown)
+
+
+def limits_held(record: StressReport) -> list[HeldLimit]:
+    """Returns what every limit does to the decision, with the errors of all of them together under control."""
+    held = [*_tests_held(record), *own_limits(record.answered)]
+    measured = {(one.stratum, one.name): one for one in record.measures if one.arm == BASELINE and not one.group}
+    levels = (record.own_policy or SHELF.preset()).levels(sum(limit.effect != "noted" for limit in held))
+    parts = {(cell.test, part.measure): (part.least, part.most) for cell in record.verdicts for part in cell.parts}
+    parts |= {("", limit.measure): (None, limit.value) for limit in record.answered}
+    return [
+        _controlled(
+            limit, measured.get((limit.stratum, limit.measure)), parts.get((limit.stratum, limit.measure)), levels
+        )
+        for limit in held
+    ]
+
+
+def _controlled(
+    limit: HeldLimit, measure: StressMeasure | None, ends: tuple[float | None, float | None] | None, levels: Levels
+) -> HeldLimit:
+    """Leaves a limit open that passes or fails by itself, but not surely enough for one of several checks or looks."""
+    if measure is None or ends is None or limit.effect not in {"pass", "fail"}:
+        return limit
+    if not isinstance(measure.result, Estimate):
+        return limit
+    test, level = (pass_p, levels.accept) if limit.effect == "pass" else (p_value, levels.refuse)
+    chance = test(measure.result, least=ends[0], most=ends[1], is_rate=measure.scale == "rate")
+    if chance is None or chance <= level + ROUNDING:
+        return limit
+    other = "with this many checks" if limit.effect == "fail" else "at this look"
+    why = f"{limit.why}, but {other} chance alone may do that: the decision needs a p-value of {numbers.p_value(level)}"
+    return limit.model_copy(update={"effect": "open", "why": why})
+
+
+def _tests_held(record: StressReport) -> list[HeldLimit]:
+    """Returns what every limit of every test does by itself: one that fails refuses, and one that is open leaves open.
+
+    A test without a limit is left out. One that this judge cannot be asked is noted: nothing was wanted of it. So is
+    agreement where there are no labels. Every other test that was not measured leaves the decision open.
     """
     found = []
     for test, cell in zip(record.tests, record.verdicts, strict=True):
         if cell.parts:
             found += [_held_part(test, part) for part in cell.parts]
+        elif test.kind == "original":
+            found.append(_unmeasured(test, "Agreement with labels", cell.why if is_unlabelled(test) else NO_CHECK))
         elif allowed(test.kind, margin=record.margin, scale=record.scale, policy=record.own_policy):
-            found.append(
-                HeldLimit(
-                    measure="",
-                    stratum=test.name,
-                    title=test.title,
-                    allowed="",
-                    verdict=cell.verdict,
-                    effect="open" if test.made.wanted else "noted",
-                    worse=None,
-                    why=cell.why,
-                )
-            )
+            found.append(_unmeasured(test, test.title, cell.why, effect="open" if test.made.wanted else "noted"))
     return found
 
 
@@ -98,6 +151,13 @@ def smallest_of_tests(cells: Sequence[CellVerdict], measures: Sequence[StressMea
                 yield smallest_difference(measure, Standard("at_least", part.least))
             if measure is not None and part.most is not None:
                 yield smallest_difference(measure, Standard("at_most", part.most))
+
+
+def _unmeasured(test: StressTest, title: str, why: str, *, effect: Effect = "noted") -> HeldLimit:
+    """Returns a limit that was held against nothing."""
+    return HeldLimit(
+        measure="", stratum=test.name, title=title, allowed="", verdict="N/A", effect=effect, worse=None, why=why
+    )
 
 
 def _held_part(test: StressTest, part: PartVerdict) -> HeldLimit:
@@ -164,7 +224,7 @@ def _part(allowed_here: Allowed, found: dict[str, StressMeasure]) -> PartVerdict
         why = f"{name} was not measured"
         return PartVerdict(measure=name, title=name, least=least, most=most, verdict="N/A", why=why)
     estimate = measure.result
-    if not isinstance(estimate, EstimateRecord):
+    if not isinstance(estimate, Estimate):
         why = f"{measure.title}: {estimate.reason}"
         return PartVerdict(measure=measure.name, title=measure.title, least=least, most=most, verdict="N/A", why=why)
     held = hold(estimate, least, most, forecast=_forecast(measure), count_missing=True)
@@ -194,16 +254,17 @@ def _forecast(measure: StressMeasure) -> Forecast:
 def _measure(held: Allowed, found: dict[str, StressMeasure]) -> tuple[StressMeasure | None, str]:
     """Returns the measure that is held to the limit, and a remark if it replaces another measure."""
     meant = found.get(held.limit.measure)
-    if not held.limit.instead or (meant is not None and isinstance(meant.result, EstimateRecord)):
+    if not held.limit.instead or (meant is not None and isinstance(meant.result, Estimate)):
         return meant, ""
     instead = found.get(held.limit.instead)
-    if instead is None or not isinstance(instead.result, EstimateRecord):
+    if instead is None or not isinstance(instead.result, Estimate):
         return instead or meant, ""
-    reason = "not measured" if meant is None or isinstance(meant.result, EstimateRecord) else meant.result.reason
-    return instead, f" (its own noise is not taken off: {reason})"
+    reason = "not measured" if meant is None or isinstance(meant.result, Estimate) else meant.result.reason
+    aside = "its own noise is not taken off" if held.limit.at == "same-verdict" else f"in place of {held.limit.measure}"
+    return instead, f" ({aside}: {reason})"
 
 
-def _why(measure: StressMeasure, estimate: EstimateRecord, limits: Allowed, held: Held) -> str:
+def _why(measure: StressMeasure, estimate: Estimate, limits: Allowed, held: Held) -> str:
     seen = f"{measure.title} {value_words(measure, estimate)} {interval_words(measure, estimate.interval)}"
     words = f"{seen} against {limit_words(limits)}"
     if held.unanswered:
@@ -216,14 +277,19 @@ def _why(measure: StressMeasure, estimate: EstimateRecord, limits: Allowed, held
     return f"{words}: if it stays so, {needed} would settle it as a {held.leaning}"
 
 
-def _why_unanswered(measure: StressMeasure, estimate: EstimateRecord, limits: Allowed) -> str:
+def _why_unanswered(measure: StressMeasure, estimate: Estimate, limits: Allowed) -> str:
     words = f"but this leaves out {left_out_words(estimate)}"
     if estimate.bounds is None:
         return f"{words}: how far they would move it is not known"
     least, most = estimate.bounds
     above = limits.most is not None and worst_ends(estimate)[1] > limits.most
-    worst = value_words(measure, estimate.model_copy(update={"value": most if above else least}))
+    worst = value_words(measure, replace(estimate, value=most if above else least))
     return f"{words}: with all of them counted the worst way it is {worst}, so verdicts on them are needed for a pass"
+
+
+def is_unlabelled(test: StressTest) -> bool:
+    """Whether a test is about the user's own labels, and there are none."""
+    return test.kind == "original" and not test.made.gold_from
 
 
 def why_not_made(test: StressTest) -> str:
@@ -263,3 +329,209 @@ def _reasons(made: MadeRecord) -> list[str]:
         said.append(f"{numbers.count(made.unchanged)} had nothing to change")
     said += [f"{numbers.count(count)} not tried, {reason}" for reason, count in made.skipped.items()]
     return said
+
+
+# States what the tests show, in plain words: a line for each kind of finding, by fixed rules.
+#
+# An undecided test is reported neither as a weakness nor as a strength, and what was not tested is stated.
+
+
+TITLES: dict[FindingKind, str] = {
+    "rehearsal": "A rehearsal only",
+    "breaks": "Breaks it",
+    "holds": "Stands up to",
+    "undecided": "Undecided",
+    "noise": "Its own noise",
+    "agreement": "Agreement with gold",
+    "unanswered": "Answers that are no verdict",
+    "not-judged": "Could not be judged",
+}
+"""Titles in the order of the page."""
+
+_PASSED: dict[TestKind, str] = {
+    "flipped-verdict": " (the changes are seen)",
+    "repeats": " (answers alike)",
+    "original": " (agrees with the labels)",
+}
+"""What passing means for a test that is not about withstanding a change."""
+
+REPEATED = {
+    "stability": "Asked again",
+    "seeds": "Asked with other seeds",
+    "sampling": "Asked with other sampling",
+}
+"""Names for repeats of originals if the study has no test of that name."""
+
+ByTest = dict[tuple[str, str], StressMeasure]
+
+
+def find_stress(
+    tests: Sequence[StressTest],
+    cells: Sequence[CellVerdict],
+    measures: Sequence[StressMeasure],
+    answered: Sequence[LimitRecord],
+) -> list[FindingRecord]:
+    """Returns the findings in the order of the page; a kind with nothing to report is left out."""
+    titles = {test.name: test.title for test in tests}
+    kinds = {test.name: test.kind for test in tests}
+    found: ByTest = {(measure.stratum, measure.name): measure for measure in measures if not measure.group}
+    by_verdict = {word: [cell for cell in cells if cell.verdict == word] for word in ("PASS", "FAIL", "INCONCLUSIVE")}
+    lines: dict[FindingKind, str] = {
+        "rehearsal": _rehearsal(tests),
+        "breaks": "; ".join(f"{titles[cell.test]} ({_seen(cell, found)})" for cell in by_verdict["FAIL"]),
+        "holds": _holds([titles[cell.test] + _PASSED.get(kinds[cell.test], "") for cell in by_verdict["PASS"]], cells),
+        "undecided": "; ".join(f"{titles[cell.test]} ({_open(cell)})" for cell in by_verdict["INCONCLUSIVE"]),
+        "noise": "; ".join(_noise(tests, found)),
+        "agreement": "; ".join(_agreement(tests, found)),
+        "unanswered": "; ".join([*_abstentions(tests, found), *_unanswered(answered, found)]),
+        "not-judged": "; ".join(
+            f"{titles[cell.test]} ({cell.why})" for cell in cells if cell.verdict == "N/A" and cell.why != NO_LIMIT
+        ),
+    }
+    return [FindingRecord(kind=kind, words=_sentence(lines[kind])) for kind in TITLES if lines[kind]]
+
+
+def _holds(passed: Sequence[str], cells: Sequence[CellVerdict]) -> str:
+    """Names the tests that it passes. Whoever gives every text the same grade passes most of them."""
+    unread = any(cell.test == ORIGINAL and cell.verdict == "FAIL" for cell in cells)
+    little = "; its verdicts do not follow the labels, so it shows little that changes leave them alone"
+    return ", ".join(passed) + (little if passed and unread else "")
+
+
+def _rehearsal(tests: Sequence[StressTest]) -> str:
+    """Says which tests were made of nonsense; empty if none was."""
+    rehearsed = [test.title for test in tests if test.made.simulated]
+    if not rehearsed:
+        return ""
+    by = "written and validated by a simulated generator and validator"
+    if any(test.kind == "original" and test.made.simulated for test in tests):
+        by = "written by simulated models"
+    return (
+        f"the texts of {', '.join(rehearsed)} were {by}: "
+        "they are nonsense, and no verdict on these tests says anything about a judge"
+    )
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def _seen(cell: CellVerdict, found: ByTest) -> str:
+    """Says how many verdicts change, and the value of every measure that failed."""
+    failed = {part.measure for part in cell.parts if part.verdict == "FAIL"}
+    said = []
+    for name, words in _SEEN.items():
+        measure = found.get((cell.test, name))
+        wanted = name in failed or name == "change-rate"
+        if wanted and measure is not None and isinstance(measure.result, Estimate):
+            said.append(words.format(value_words(measure, measure.result)))
+    return ", ".join(said)
+
+
+_SEEN = {
+    "change-rate": "{} of verdicts change",
+    "shift-equivalence": "{} grades on average",
+    "flip-detection": "{} of the changes seen",
+    "flip-rate": "{} of pairs of answers differ",
+    "weighted-kappa": "weighted kappa {}",
+    "krippendorff-alpha": "Krippendorff's alpha {}",
+    "agreement-beyond-length": "agreement beyond length {}",
+}
+
+
+def _open(cell: CellVerdict) -> str:
+    if cell.unanswered:
+        return unanswered_words(cell.unanswered)
+    if cell.needed is None or cell.unit is None:
+        return "more of the same would not settle it"
+    needed = f"needs about {numbers.about(cell.needed)} {numbers.units(cell.unit, cell.needed)}"
+    return f"{needed}, leaning to a {cell.leaning}"
+
+
+def _noise(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:
+    """Yields what was measured: originals are repeated for other tests too, even if no test is about repeats."""
+    repeated = {test.name: test.title for test in tests if test.kind == "repeats"}
+    titles = repeated | {name: REPEATED[name] for name in REPEATED if (name, "flip-rate") in found}
+    if not titles:
+        yield "not measured, since nothing was asked twice"
+    for name, title in titles.items():
+        measure = found.get((name, "flip-rate"))
+        if measure is None:
+            continue
+        if isinstance(measure.result, Estimate):
+            yield f"{title}: {_with_interval(measure, measure.result)} of pairs of answers differ"
+        elif name not in repeated:
+            yield f"{title}: not known, {measure.result.reason}"
+
+
+def _abstentions(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:
+    """Yields a line if abstentions are not rare; a test in which they differ from the originals shows both rates."""
+    rates = {test: m.result for (test, name), m in found.items() if name == "abstention-rate"}
+    originals = rates.get("original")
+    if isinstance(originals, Estimate) and originals.value > RARE:
+        yield f"abstains on {numbers.rate(originals.value)} of the originals"
+    for test in tests:
+        rate = rates.get(test.name)
+        if test.kind not in _ABSTAINED or not isinstance(rate, Estimate) or rate.value <= RARE:
+            continue
+        beside = ""
+        if isinstance(originals, Estimate) and test.kind != "given-label":
+            share = numbers.rate(originals.value) if originals.numerator else "none"
+            beside = f", and on {share} of the originals"
+        yield f"{test.title}: abstains on {numbers.rate(rate.value)} of the {_ABSTAINED[test.kind]}{beside}"
+
+
+_ABSTAINED: dict[TestKind, str] = {
+    "same-verdict": "changed texts",
+    "flipped-verdict": "changed texts",
+    "given-label": "new texts",
+}
+
+
+def _agreement(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:
+    for test in tests:
+        if test.kind != "original":
+            continue
+        for name, say in _AGREEMENT.items():
+            measure = found.get((test.name, name))
+            if measure is None:
+                continue
+            if isinstance(measure.result, Estimate):
+                yield say(measure, measure.result)
+            elif name == "accuracy":
+                yield f"not known: {measure.result.reason}"
+
+
+def _say_accuracy(measure: StressMeasure, estimate: Estimate) -> str:
+    items = f"{numbers.count(estimate.denominator)} {numbers.units(estimate.unit, estimate.denominator)}"
+    return f"gives the gold label in {_with_interval(measure, estimate)} of {items}"
+
+
+def _say_kappa(measure: StressMeasure, estimate: Estimate) -> str:
+    return f"{measure.title[:1].lower()}{measure.title[1:]} {_with_interval(measure, estimate)}"
+
+
+def _say_bias(measure: StressMeasure, estimate: Estimate) -> str:
+    side = "below" if estimate.value < 0 else "above"
+    limits = interval_words(measure, estimate.interval)
+    return f"on average {numbers.latent(abs(estimate.value))} grades {side} gold {limits}"
+
+
+_AGREEMENT: dict[str, Callable[[StressMeasure, Estimate], str]] = {
+    "accuracy": _say_accuracy,
+    "weighted-kappa": _say_kappa,
+    "grade-bias": _say_bias,
+}
+
+
+def _unanswered(answered: Sequence[LimitRecord], found: ByTest) -> Iterator[str]:
+    """Yields a line only if there are such answers and the limit is not met."""
+    for held in answered:
+        measure = found.get((held.stratum, held.measure))
+        some = measure is not None and isinstance(measure.result, Estimate) and measure.result.numerator > 0
+        if some and held.verdict in {"FAIL", "INCONCLUSIVE"}:
+            yield f"{held.title}: {held.verdict}, {held.why}"
+
+
+def _with_interval(measure: StressMeasure, estimate: Estimate) -> str:
+    return f"{value_words(measure, estimate)} {interval_words(measure, estimate.interval)}"

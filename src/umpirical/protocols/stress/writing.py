@@ -1,12 +1,12 @@
 """What a generator writes for a stress study, and what its validators say about it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
-from itertools import islice
 
+from umpirical.domain.bills import WritingEstimate
 from umpirical.domain.errors import UsageError
-from umpirical.domain.responses import Response
 from umpirical.domain.reviews import ReviewItem
+from umpirical.domain.stimuli import Attempt
 from umpirical.models.money import Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED, WorstCase
 from umpirical.models.requests import ChatRequest, Decoding, Message
@@ -14,14 +14,12 @@ from umpirical.models.spec import Calling, open_model
 from umpirical.protocols.review import review_item
 from umpirical.protocols.stress.spec import StressStudy
 from umpirical.protocols.stress.stimuli import (
-    existing_generation,
     generated_made,
-    open_generation,
     planned_commissions,
     read_originals,
     texts_by_label,
 )
-from umpirical.protocols.writing import WatchGeneration, Writing, WritingEstimate, Written
+from umpirical.protocols.writing import WatchGeneration, Writing, Written, generation
 from umpirical.runs.attempts import GenerationWatcher
 from umpirical.runs.generation import Unlike, Writers, commissions_left, generate
 from umpirical.runs.loop import run_on_loop
@@ -45,7 +43,7 @@ class StressWriting(Writing):
                 fix="name a test such as paraphrase under stress, with a generator and a validator; "
                 "umpirical run  measures with what a program makes",
             )
-        self._study = study
+        self._study, self.folder = study, study.folder
         self.models = {part: writer.model for part, writer in stress.writers.items()}
         self.review = study.review_terms
         self._originals = read_originals(study).stimuli
@@ -58,11 +56,8 @@ class StressWriting(Writing):
         return len(self._commissions)
 
     def estimate(self, pricers: Mapping[str, Pricer]) -> WritingEstimate:
-        store = open_generation(self._study.folder)
-        try:
+        with generation(self.folder) as store:
             left = commissions_left(self._planned.commissions, store)
-        finally:
-            store.close()
         fewest = most = 0
         expected, at_most = WorstCase(), WorstCase()
         for commission, tried in left:
@@ -90,40 +85,17 @@ class StressWriting(Writing):
     def write(
         self, pricers: Mapping[str, Pricer], ledger: Ledger, watch: Callable[[str, int], WatchGeneration]
     ) -> Written:
-        store = open_generation(self._study.folder)
-        try:
+        with generation(self.folder) as store:
             with store.locked(), watch("generate", self.wanted) as watcher:
                 run_on_loop(self._write(pricers, ledger, watcher))
             attempts = list(store.attempts(list(self._commissions)))
             left = {commission.id for commission, _ in commissions_left(self._planned.commissions, store)}
             failures = store.failures(left)
-        finally:
-            store.close()
         return Written(generated_made(self._planned, attempts), failures)
 
-    def calls(self) -> Iterator[Response]:
-        store = existing_generation(self._study.folder)
-        if store is not None:
-            try:
-                yield from (response for _, response in store.spent())
-            finally:
-                store.close()
-
-    def items_after(self, serial: int, *, most: int) -> list[tuple[int, ReviewItem | None]]:
-        # Nothing stays open between calls: generation may not have begun, and reading must not create its record.
-        store = existing_generation(self._study.folder)
-        if store is None:
-            return []
-        try:
-            found = list(islice(store.accepted_after(serial), most))
-        finally:
-            store.close()
-        items: list[tuple[int, ReviewItem | None]] = []
-        for number, settled in found:
-            commission = self._commissions.get(settled.commission)
-            sensitive = settled.test in self._sensitive
-            items.append((number, review_item(commission, settled, sensitive=sensitive) if commission else None))
-        return items
+    def item(self, settled: Attempt) -> ReviewItem | None:
+        commission = self._commissions.get(settled.commission)
+        return review_item(commission, settled, sensitive=settled.test in self._sensitive) if commission else None
 
     def _calling(self, meter: Meter) -> Calling:
         spec = self._study.spec
@@ -132,24 +104,22 @@ class StressWriting(Writing):
 
     async def _write(self, pricers: Mapping[str, Pricer], ledger: Ledger, watcher: GenerationWatcher) -> None:
         stress, concurrency = self._study.spec.stress, self._study.spec.concurrency
-        store = open_generation(self._study.folder)
         models = {
             part: open_model(model, self._calling(Meter(pricers[part], ledger))) for part, model in self.models.items()
         }
         writers = Writers(models[GENERATOR], models[VALIDATOR], models.get(FALLBACK))
         try:
-            await generate(
-                self._planned.commissions,
-                store,
-                writers,
-                originals=texts_by_label(self._originals),
-                watcher=watcher,
-                unlike=Unlike(stress.unlike_originals, stress.unlike_generated),
-                concurrency=concurrency,
-            )
+            with generation(self.folder) as store:
+                await generate(
+                    self._planned.commissions,
+                    store,
+                    writers,
+                    watcher=watcher,
+                    unlike=Unlike(texts_by_label(self._originals), stress.unlike_originals, stress.unlike_generated),
+                    concurrency=concurrency,
+                )
         finally:
             await writers.close()
-            store.close()
 
 
 def _worst(commission: Commission, part: str, pricer: Pricer) -> Decimal:

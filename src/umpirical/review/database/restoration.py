@@ -68,7 +68,7 @@ def _restore(
         )
     if said.revision:
         said = replace(said, revision=_number(connection, serial, said, texts))
-    if any(_same(said, known) for known in decisions_of(connection, serial)):
+    if any(replace(said, number=known.number) == known for known in decisions_of(connection, serial)):
         return None
     added = append_decision(connection, serial, said)
     if source:
@@ -115,10 +115,6 @@ def _check_adjudications(connection: Connection, new: list[tuple[int, ReviewDeci
             raise UsageError(
                 f"{place}{said.reviewer} settles an item that nobody disagrees on", fix=f"{UNDONE}leave it out"
             )
-
-
-def _same(said: ReviewDecision, known: ReviewDecision) -> bool:
-    return replace(said, number=known.number) == known
 
 
 def _assign_decided(connection: Connection, serial: int, said: ReviewDecision, *, overlap: int) -> None:

@@ -5,7 +5,7 @@ The first line names the format. People, items, guidelines, revisions and decisi
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from types import NoneType
@@ -272,9 +272,5 @@ def _refuse_repeats(bundle: Bundle, name: str) -> None:
         ("revision", [(revision.item, revision.number) for revision in bundle.revisions]),
         ("decision", [decision.number for decision in bundle.decisions]),
     ):
-        if repeated := _repeated(keys):
+        if repeated := [key for key, times in Counter(keys).items() if times > 1]:
             raise BadLine(name, f"{what} {str(repeated[0])[:80]} appears twice")
-
-
-def _repeated(keys: Sequence[object]) -> list[object]:
-    return [key for key, times in Counter(keys).items() if times > 1]

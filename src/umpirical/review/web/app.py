@@ -1,31 +1,38 @@
-"""The application: what answers each address and who may use it, the static files, and the event stream."""
+"""The application: the pages people work on, what answers each address and who may use it, and the event stream."""
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
-from umpirical.review.desk import Desk
+from umpirical.review.desk import Desk, ItemView
 from umpirical.review.people import People
-from umpirical.review.records import ReviewProgress
-from umpirical.review.web import work_pages as pages
+from umpirical.review.records import NotAssigned, Refused, ReviewChoice, ReviewProgress
+from umpirical.review.web.item_screen import DECISION_WORDS, choice_of, decision_words, item_screen, refusal_words
 from umpirical.review.web.requests import (
     DeskWatcher,
+    ReviewRequest,
     ServedReview,
     crash_page,
     endpoint,
     error_page,
+    from_editor,
+    notice,
+    page,
     review_of,
     session_of,
+    sign_in,
 )
-from umpirical.web.guard import MOST_AT_ONCE, MOST_STREAMS, PAGE_STYLES, AtOnce, Guard, static_files
+from umpirical.web.guard import EMPTY, MOST_AT_ONCE, MOST_STREAMS, PAGE_STYLES, AtOnce, Form, Guard, static_files
 
 ANYONE, SETTLING, OWNING = (
     frozenset({"reviewer", "adjudicator", "owner"}),
@@ -77,8 +84,8 @@ def create_app(
         routes=[
             Mount("/s/{place}", routes=_pages_of_a_session()),
             Route("/", nobody, methods=["GET"]),
-            Route("/join/{token}", endpoint(pages.invitation), methods=["GET"]),
-            Route("/join/{token}", endpoint(pages.join), methods=["POST"]),
+            Route("/join/{token}", endpoint(invitation), methods=["GET"]),
+            Route("/join/{token}", endpoint(join), methods=["POST"]),
             Route("/static/{name}", asset, methods=["GET"]),
         ],
         lifespan=lifespan,
@@ -92,15 +99,15 @@ def create_app(
 
 def _pages_of_a_session() -> list[Route]:
     return [
-        Route("/", endpoint(pages.open_item, roles=ANYONE), methods=["GET"]),
-        Route("/item/{item:path}", endpoint(pages.earlier_item, roles=ANYONE), methods=["GET"]),
-        Route("/next", endpoint(pages.take_item, roles=ANYONE), methods=["POST"]),
-        Route("/decide", endpoint(pages.decide, roles=ANYONE), methods=["POST"]),
-        Route("/undo", endpoint(pages.undo, roles=ANYONE), methods=["POST"]),
-        Route("/adjudicate", endpoint(pages.next_dispute, roles=SETTLING), methods=["GET"]),
-        Route("/settle", endpoint(pages.settle, roles=SETTLING), methods=["POST"]),
-        Route("/people", endpoint(pages.people, roles=OWNING), methods=["GET"]),
-        Route("/revoke", endpoint(pages.revoke, roles=OWNING), methods=["POST"]),
+        Route("/", endpoint(open_item, roles=ANYONE), methods=["GET"]),
+        Route("/item/{item:path}", endpoint(earlier_item, roles=ANYONE), methods=["GET"]),
+        Route("/next", endpoint(take_item, roles=ANYONE), methods=["POST"]),
+        Route("/decide", endpoint(decide, roles=ANYONE), methods=["POST"]),
+        Route("/undo", endpoint(undo, roles=ANYONE), methods=["POST"]),
+        Route("/adjudicate", endpoint(next_dispute, roles=SETTLING), methods=["GET"]),
+        Route("/settle", endpoint(settle, roles=SETTLING), methods=["POST"]),
+        Route("/people", endpoint(people, roles=OWNING), methods=["GET"]),
+        Route("/revoke", endpoint(revoke, roles=OWNING), methods=["POST"]),
         Route("/events", events, methods=["GET"]),
     ]
 
@@ -150,3 +157,261 @@ def _progress(review: ServedReview, session: str) -> ReviewProgress | None:
     """None if the session has ended."""
     person = review.people.person(session)
     return None if person is None or person.revoked else review.desk.progress(person.name)
+
+
+# The pages people work on: items to decide, disputes to settle, and who takes part.
+
+
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """Where a person can go from here, among the items they decided on."""
+
+    back: str
+    """Id of the item decided before this one; empty if there is none."""
+    forward: str
+    """Id of the item decided after this one; empty if that is the open one, or there is none."""
+    is_open: bool
+    """The item shown is the one to decide now."""
+    can_undo: bool
+    """The last decision can be undone from here: the page shows its item, or the open one."""
+    last: str
+    """The last decision in words; empty if it is not known without looking it up."""
+    newest: str
+    """Id of the item that the last decision is about; empty if there is none."""
+
+
+def open_item(request: ReviewRequest) -> Response:
+    """The item to decide now, if the person has one open. Looking hands out nothing: other pages can make one look."""
+    return _item(request, request.review.desk.at_hand(request.person.name))
+
+
+def take_item(request: ReviewRequest) -> Response:
+    """Gives the person their next item, unless they have one open."""
+    shown = request.review.desk.next(request.person.name)
+    return _item(request, shown) if request.by_script else _home(request)
+
+
+def earlier_item(request: ReviewRequest) -> Response:
+    """An item the person was given before."""
+    shown = request.review.desk.show(request.person.name, request.http.path_params["item"])
+    return _home(request) if shown is None else _item(request, shown)
+
+
+def decide(request: ReviewRequest) -> Response:
+    """Records a decision and shows the next item; or says why not, and keeps all that was typed."""
+    desk, name = request.review.desk, request.person.name
+    shown = desk.show(name, request.form.get("item"))
+    if shown is None:
+        return _item(request, desk.next(name), status=409, refused="That item is no longer yours to decide on.")
+    # A decision is recorded with the guideline in force, which must be the one that was on the page.
+    if request.form.get("guideline") not in ("", str(desk.guideline()[0])):
+        words = "The guideline has changed since this page was loaded. Read the new one here, then decide again."
+        return _item(request, shown, status=422, form=request.form, refused=words)
+    try:
+        decision = desk.decide(name, shown.item.id, choice_of(request.form, shown))
+    except (Refused, NotAssigned) as refused:
+        return _item(request, shown, status=422, form=request.form, refused=refusal_words(refused))
+    following = desk.next(name)
+    if not request.by_script:
+        # A redirect, so that reloading the page does not send the form again.
+        return _home(request, f"?said={decision.kind}")
+    return _item(request, following, last=decision_words(decision))
+
+
+def undo(request: ReviewRequest) -> Response:
+    """Undoes the person's last decision; its item is open again."""
+    desk, name, meant = request.review.desk, request.person.name, request.form.get("item")
+    if desk.undo(name, item=meant or None) is None:
+        words = "You have no decision that can be undone."
+        if meant and desk.decided(name, limit=1) != [meant]:
+            words = "That decision is already undone, or you have decided on another item since. Nothing was changed."
+        return _item(request, desk.next(name), status=409, refused=words)
+    if request.form.get("from") == "disputes":
+        return RedirectResponse(f"{request.address}/adjudicate", status_code=303)
+    return open_item(request) if request.by_script else _home(request)
+
+
+def _home(request: ReviewRequest, query: str = "") -> Response:
+    return RedirectResponse(f"{request.address}/{query}", status_code=303)
+
+
+def _item(
+    request: ReviewRequest,
+    shown: ItemView | None,
+    *,
+    status: int = 200,
+    form: Form = EMPTY,
+    refused: str = "",
+    last: str = "",
+) -> Response:
+    desk, name = request.review.desk, request.person.name
+    values = {
+        "progress": desk.progress(name),
+        "guideline": desk.guideline(),
+        "way": _navigation(request, shown, last),
+        "mode": desk.settings.mode,
+    }
+    if shown is None:
+        return page(request, "empty.html", status=status, refused=refused, **values)
+    return page(request, "item.html", status=status, screen=item_screen(shown, form=form, refused=refused), **values)
+
+
+def _navigation(request: ReviewRequest, shown: ItemView | None, last: str) -> Navigation:
+    # An item that is still open needs only the one before it.
+    limit = 50 if shown is not None and shown.own is not None else 1
+    decided = request.review.desk.decided(request.person.name, limit=limit)
+    # The desk is not asked what the decision was: looking at a decided item would reveal what others said about it.
+    last = last or DECISION_WORDS.get(request.http.query_params.get("said", ""), "")
+    here = decided.index(shown.item.id) if shown is not None and shown.item.id in decided else -1
+    return Navigation(
+        back=decided[here + 1] if here + 1 < len(decided) else "",
+        forward=decided[here - 1] if here > 0 else "",
+        is_open=here < 0,
+        can_undo=bool(decided) and here <= 0,
+        last=last if here < 0 else "",
+        newest=decided[0] if decided else "",
+    )
+
+
+# The adjudicator's pages: items that reviewers disagree on, and the decision that settles one.
+
+
+def next_dispute(request: ReviewRequest) -> Response:
+    """The next disputed item, with what each reviewer said; `after` is one that was left for later."""
+    after = request.http.query_params.get("after")
+    return _disputed_item(request, request.review.desk.disputed(request.person.name, after=after or None))
+
+
+def settle(request: ReviewRequest) -> Response:
+    """Records the decision that overrides the others."""
+    desk, name = request.review.desk, request.person.name
+    shown = _find(desk, name, request.form.get("item"))
+    if shown is None:
+        words = "That item is no longer disputed: someone settled it, or a reviewer decided again."
+        return _disputed_item(request, desk.disputed(name), status=409, refused=words)
+    try:
+        decision = desk.adjudicate(name, shown.item.id, _choice(request.form, shown))
+    except (Refused, NotAssigned) as refused:
+        return _disputed_item(request, shown, status=422, form=request.form, refused=refusal_words(refused))
+    if not request.by_script:
+        return RedirectResponse(f"{request.address}/adjudicate?said={decision.kind}", status_code=303)
+    return _disputed_item(request, desk.disputed(name, after=shown.item.id), last=decision_words(decision))
+
+
+def _find(desk: Desk, name: str, item: str) -> ItemView | None:
+    """The item that a form is about, wherever it is among the disputed ones."""
+    first = shown = desk.disputed(name)
+    while shown is not None and shown.item.id != item:
+        shown = desk.disputed(name, after=shown.item.id)
+        if shown is None or first is None or shown.item.id == first.item.id:
+            return None
+    return shown
+
+
+def _choice(form: Form, shown: ItemView) -> ReviewChoice:
+    """One of the reviewers' decisions, or the adjudicator's own."""
+    kind, _, number = form.get("kind").partition(":")
+    if kind != "take":
+        return choice_of(form, shown)
+    taken = next((each for each in shown.others if str(each.number) == number), None)
+    if taken is None:
+        raise Refused("That decision was undone in the meantime. Look again.")
+    own = choice_of(replace(form, fields=form.fields | {"kind": "skip"}), shown)
+    return replace(
+        own,
+        kind="reject" if taken.kind == "reject" else "accept",
+        label=taken.label,
+        reason=taken.reason,
+        revision=taken.revision,
+    )
+
+
+def _disputed_item(
+    request: ReviewRequest,
+    shown: ItemView | None,
+    *,
+    status: int = 200,
+    form: Form = EMPTY,
+    refused: str = "",
+    last: str = "",
+) -> Response:
+    desk, name = request.review.desk, request.person.name
+    values = {
+        "progress": desk.progress(name),
+        "guideline": desk.guideline(),
+        "mode": desk.settings.mode,
+        # The item that an undo on this page is about.
+        "newest": "".join(desk.decided(name, limit=1)),
+        "last": last or DECISION_WORDS.get(request.http.query_params.get("said", ""), ""),
+    }
+    if shown is None:
+        return page(request, "no_disputes.html", status=status, refused=refused, **values)
+    return page(request, "dispute.html", status=status, screen=item_screen(shown, form=form, refused=refused), **values)
+
+
+# How people come in, and the owner's page about who takes part.
+
+
+def invitation(request: ReviewRequest) -> Response:
+    """A page with a button: merely opening the link, as the preview of a mail program does, does not use it up."""
+    return page(request, "join.html", token=request.http.path_params["token"])
+
+
+def join(request: ReviewRequest) -> Response:
+    """Uses up the link, and gives the browser its session."""
+    headers = request.http.headers
+    over_tls = request.http.url.scheme == "https" or headers.get("origin", "").startswith("https://")
+    session = request.review.people.redeem(request.http.path_params["token"], over_tls=over_tls)
+    if session is None:
+        words = "It was used before, has expired, or never existed. Whoever runs the review can make a new one with: "
+        return notice(request, 403, "This link does not work", f"{words}umpirical review invite NAME")
+    response = RedirectResponse("/", status_code=303)
+    response.headers["Location"] = sign_in(response, session) + _first_page(request, session)
+    return response
+
+
+def people(request: ReviewRequest) -> Response:
+    """Who takes part, and how far the review is."""
+    return _people(request)
+
+
+def revoke(request: ReviewRequest) -> Response:
+    """Ends all links and sessions of one person."""
+    name = from_editor(request.form.get("name"))
+    if name == request.person.name:
+        return _people(request, status=422, refused="That would lock you out. Another owner can do it.")
+    if not request.review.people.revoke(name):
+        return _people(request, status=409, refused="Nobody by that name has access.")
+    return _people(request) if request.by_script else RedirectResponse(f"{request.address}/people", status_code=303)
+
+
+def _first_page(request: ReviewRequest, session: str) -> str:
+    """Where a person starts: with their first item, which is theirs from now on, or where they settle or invite."""
+    person, desk = request.review.people.person(session), request.review.desk
+    alone = desk.settings.overlap == 1 and len(request.review.people.all()) == 1
+    if person is None or person.role == "adjudicator":
+        return "/adjudicate"
+    if person.role == "owner" and not alone:
+        return "/people"
+    desk.next(person.name)
+    return "/"
+
+
+def _people(request: ReviewRequest, *, status: int = 200, refused: str = "") -> Response:
+    desk = request.review.desk
+    outcomes = list(desk.outcomes())
+    states = Counter(outcome.state for outcome in outcomes)
+    decisions = Counter(each.reviewer for each in desk.decisions() if not each.undone and each.kind != "skip")
+    return page(
+        request,
+        "people.html",
+        status=status,
+        refused=refused,
+        people=request.review.people.all(),
+        decisions=decisions,
+        states=states,
+        edited=sum(outcome.edited for outcome in outcomes),
+        progress=desk.progress(request.person.name),
+        guideline=desk.guideline(),
+        settings=desk.settings,
+    )

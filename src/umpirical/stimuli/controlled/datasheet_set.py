@@ -9,7 +9,7 @@ from itertools import chain, repeat
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import NoPreference, Stimulus
 from umpirical.stimuli.controlled.ladder import pairs, quads
-from umpirical.stimuli.controlled.ladder.pairs import PairMaker
+from umpirical.stimuli.controlled.ladder.pairs import FAR, PairMaker
 from umpirical.stimuli.controlled.ladder.quads import QuadMaker, RequestBalance
 from umpirical.stimuli.controlled.materials import Materials
 from umpirical.stimuli.controlled.tasks import Task
@@ -41,22 +41,31 @@ class Recipe:
     steps: tuple[float, ...] = STEPS
     figures: float = 0
     """Quads whose versions differ in the figures given."""
+    largest_figures: float = 0
+    """Quads of figures at the largest step alone, where limits are set."""
     subset: float = 0
     """Pairs of equal quality that meet different requirements."""
     length: float = 0
     """Pairs of equal quality, one of them longer."""
     conflict: float = 0
     """Pairs whose better answer is the shorter one."""
+    far: float = 0
+    """The same with an answer of two or three times the length."""
+    far_lengths: tuple[str, ...] = ("+200%", "+100%", "+200%")
+    """How much longer that answer is, by turns."""
 
     @property
     def calls(self) -> int:
         """How often a `compare` judge is called, with one arm and no repeats."""
-        pairs = self.delta0 + 2 * (self.quads + self.figures) + self.subset + self.length + self.conflict
+        quads = self.quads + self.figures + self.largest_figures
+        pairs = self.delta0 + 2 * quads + self.subset + self.length + self.conflict + self.far
         return round(self.tasks * (self.vacuum + 2 * pairs))
 
 
 RECIPES = {
-    "screen": Recipe("a first look", tasks=24, vacuum=2, delta0=1, quads=2, figures=0.25, conflict=0.5),
+    "screen": Recipe(
+        "a first look", tasks=24, vacuum=2, delta0=1, quads=2, figures=0.25, far=0.5, far_lengths=("+200%",)
+    ),
     "paper": Recipe(
         "the protocol of the Dark Current paper, controls included",
         tasks=10,
@@ -74,9 +83,11 @@ RECIPES = {
         delta0=2,
         quads=3,
         figures=0.75,
+        largest_figures=0.25,
         subset=0.25,
         length=0.25,
         conflict=1,
+        far=0.75,
     ),
     "full": Recipe(
         "enough to tell a sound judge nearly always",
@@ -85,9 +96,11 @@ RECIPES = {
         delta0=2,
         quads=3,
         figures=0.5,
+        largest_figures=0.125,
         subset=0.5,
         length=0.5,
         conflict=1,
+        far=0.5,
     ),
 }
 
@@ -136,10 +149,32 @@ def _crossed_stimuli(materials: Materials, recipe: Recipe, seed: int) -> Iterato
         )
         # A family that had its turn in the first round of tasks lets another have it in the second.
         yield from _controls(makers, recipe, index % families + index // families, made)
-    for turn in range(round(recipe.figures * len(materials.twins)) if materials.figures else 0):
-        place, again = turn % len(materials.figures), turn // len(materials.figures)
-        quads = QuadMaker(materials.figures[place], place, seed, balance)
-        yield from _quads(quads, 1, recipe.steps, turn + again, made)
+    yield from _figures(materials, recipe, seed, balance, made)
+    # What a size has more than an earlier one stands last: the stimuli before it, and their layouts, stay as they were.
+    for index, twin in enumerate(materials.twins):
+        makers = [PairMaker(task, index, seed, balancer) for task in twin.versions]
+        yield from _far(makers, recipe, index % families + index // families, made)
+
+
+def _figures(
+    materials: Materials, recipe: Recipe, seed: int, balance: RequestBalance, made: Counter[str]
+) -> Iterator[Stimulus]:
+    """Steps in rotation over the twins, and then the largest, of twins that have not shown it as long as there are."""
+    makers = [QuadMaker(twin, place, seed, balance) for place, twin in enumerate(materials.figures)]
+    asked, more = (
+        round(share * len(materials.twins)) if makers else 0 for share in (recipe.figures, recipe.largest_figures)
+    )
+    shown = Counter[QuadMaker]()
+    for turn in range(asked):
+        again, place = divmod(turn, len(makers))
+        for stimulus in _quads(makers[place], 1, recipe.steps, turn + again, made):
+            shown[makers[place]] += stimulus.delta == makers[place].top
+            yield stimulus
+    following = [*makers[asked % len(makers) :], *makers[: asked % len(makers)]] if makers else []
+    following.sort(key=lambda maker: (-maker.top, shown[maker]))
+    for turn in range(more):
+        # No turn of the rotation above is numbered as high, so no quad is drawn twice.
+        yield from _quads(following[turn % len(makers)], 1, [max(recipe.steps)], 2 * asked + turn, made)
 
 
 def _quads(maker: QuadMaker, count: int, steps: Sequence[float], start: int, made: Counter[str]) -> Iterator[Stimulus]:
@@ -164,6 +199,15 @@ def _controls(makers: Sequence[PairMaker], recipe: Recipe, place: int, made: Cou
         made["conflict"] += 1
 
 
+def _far(makers: Sequence[PairMaker], recipe: Recipe, place: int, made: Counter[str]) -> Iterator[Stimulus]:
+    """Pairs whose lesser answer is two or three times as long. A task without room for that has one twice as long."""
+    for turn in range(_due(recipe.far, place)):
+        maker, due = makers[made["far"] % 2], recipe.far_lengths[made["far"] % len(recipe.far_lengths)]
+        amount = due if maker.has_room(due) else min(FAR)
+        yield maker.far(amount, turn, rank=made[amount])
+        made.update(("far", amount))
+
+
 def _due(share: float, index: int) -> int:
     """How many are made of the task at this place, if `share` of one is made of each."""
     return math.floor((index + 1) * share + ROUNDING) - math.floor(index * share + ROUNDING)
@@ -179,6 +223,9 @@ def _filler_stimuli(tasks: Sequence[Task], recipe: Recipe, seed: int) -> Iterato
             yield maker.equal(turn)
         yield from _ladder(maker, recipe, made)
         yield from _controls([maker, maker], recipe, index, made)
+    for index, task in enumerate(tasks):
+        maker = PairMaker(task, index, seed, balancer)
+        yield from _far([maker, maker], recipe, index, made)
 
 
 def _ladder(maker: PairMaker, recipe: Recipe, made: Counter[str]) -> Iterator[Stimulus]:
@@ -233,4 +280,5 @@ def _vacuum_stimulus(maker: PairMaker, stratum: str, turn: int) -> Stimulus:
         family="vacuum",
         stratum=stratum,
         base=level,
+        parts=task.parts,
     )

@@ -167,6 +167,7 @@ class Family:
                     request=request,
                     version=version,
                     layout=self.layout,
+                    language=self.language,
                 )
             )
         return Twin(name, kind, (versions[0], versions[1]))

@@ -13,10 +13,11 @@ from umpirical.domain.errors import GateError
 from umpirical.domain.stimuli import Family, GateResult, GivenWinner, Stimulus
 from umpirical.domain.trials import Order, Presentation
 from umpirical.stats.seeds import generator
-from umpirical.stimuli.controlled.ladder.requests import MATCHERS, Matcher
+from umpirical.stimuli.controlled.family_files import ASKED
+from umpirical.stimuli.controlled.ladder.requests import MATCHERS
 from umpirical.stimuli.controlled.ladder.transforms import canonical, length_gap
 from umpirical.stimuli.controlled.materials import Materials
-from umpirical.stimuli.controlled.tasks import PROSE, Task, check_tasks, check_twins, member, statements
+from umpirical.stimuli.controlled.tasks import LIST_NUMBER, PROSE, Task, check_tasks, check_twins, member, statements
 from umpirical.stimuli.controlled.trivial import REPORTED, TRIVIAL, TrivialJudge, words_of
 from umpirical.text.words import Triples, shared_triples, word_triples
 
@@ -202,7 +203,43 @@ def request_overlap(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> G
     return GateResult("request-overlap", not outside, "; ".join(found), allowed)
 
 
-def _points(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus], judge: Matcher) -> float:
+LETTERS = 4
+"""By how many of its first letters a word of a clause is looked for."""
+
+_JOINT = re.compile(rf" (?:{'|'.join(ASKED.values())}) ")
+
+
+def clause_overlap(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResult:
+    """How often matching single statements with single clauses of the request tells the better text. It is printed.
+
+    Such a matcher beats a coin where texts differ in every requirement. No judge that goes by it follows the task often
+    enough to pass, but part of a judge's accuracy at that step may be matching.
+    """
+    steps: defaultdict[float, list[Stimulus]] = defaultdict(list)
+    for stimulus in stimuli:
+        if stimulus.family == Family.LADDER:
+            steps[stimulus.delta or 0.0].append(stimulus)
+    scores = {step: _points(tasks, shown, _matched) / len(shown) for step, shown in sorted(steps.items())}
+    found = ", ".join(f"{step:g}: {score:.3f} of {len(steps[step])}" for step, score in scores.items())
+    return GateResult("clause-overlap", passed=True, found=f"{found} on ladder", allowed="reported", blocks=False)
+
+
+def _matched(task: Task, first: str, second: str) -> int:
+    """Which text matches the clauses of the request better: 1 for the first, -1 for the second, 0 for neither."""
+    items = [item.partition(": ")[2] for item in LIST_NUMBER.split(task.request)[1:]]
+    clauses = [_beginnings(clause) for item in items for clause in _JOINT.split(item)]
+    one, other = (
+        sum(max(len(clause & part) / len(clause) for part in parts) for clause in clauses)
+        for parts in ([_beginnings(part) for part in statements(text, task.layout)] for text in (first, second))
+    )
+    return (one > other) - (one < other)
+
+
+def _beginnings(text: str) -> set[str]:
+    return {word[:LETTERS] for word in words_of(text)}
+
+
+def _points(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus], judge: Callable[[Task, str, str], int]) -> float:
     """One for each stimulus whose better text a matcher names, half a point where it names none."""
     points = 0.0
     for stimulus in stimuli:
@@ -460,6 +497,7 @@ def try_gates(materials: Materials, stimuli: Sequence[Stimulus], again: Iterable
     if materials.twins:
         yield crossed(by_id, stimuli)
         yield request_overlap(by_id, stimuli)
+        yield clause_overlap(by_id, stimuli)
     yield near_duplicates(stimuli)
     yield controls(stimuli)
     yield rebuilds(stimuli, again)

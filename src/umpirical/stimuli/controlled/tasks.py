@@ -133,6 +133,12 @@ class Task:
     version: str = ""
     """Which of the two versions of its twin it is; empty for a task that stands alone."""
     layout: Layout = PROSE
+    language: str = "en"
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """What a judge may be good or bad at, by kind. Results are also given for each."""
+        return {"format": self.layout, "language": self.language, "domain": self.domain}
 
     @cached_property
     def facts(self) -> list[Fact]:

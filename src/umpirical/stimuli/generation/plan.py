@@ -42,22 +42,27 @@ class Bucket:
     """Labels of the examples shown, which are not the level if no original has that; empty if there were none."""
 
 
-def plan_buckets(  # noqa: PLR0913  # each by its name
-    test: GeneratedPerturbation,
-    originals: Sequence[Stimulus],
-    terms: GenerationTerms,
-    *,
-    seed: int,
-    per_level: int,
-    per_source: int | None = None,
-    shown: int = EXAMPLES,
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many new responses to write, and from how many examples."""
+
+    per_level: int
+    """For each level of the scale."""
+    per_source: int | None = None
+    """For each level and original, in place of `per_level`."""
+    shown: int = EXAMPLES
+    """Examples that the generator is shown: of the commission's level and, if possible, of another task."""
+
+
+def plan_buckets(
+    test: GeneratedPerturbation, originals: Sequence[Stimulus], terms: GenerationTerms, counts: Counts, *, seed: int
 ) -> list[Commission] | str:
-    """`per_level` commissions for every level, lowest first; or why there can be none.
+    """As many commissions as are wanted for every level, lowest first; or why there can be none.
 
     Tasks take turns over all commissions, so that they are used evenly, and differ within a level if there are enough
-    of them. With `per_source`, every original has that many commissions of every level. `shown` examples are of the
-    commission's level and, if possible, of another task.
+    of them.
     """
+    per_level, per_source = counts.per_level, counts.per_source
     if min(per_level, 1 if per_source is None else per_source) < 1:
         asked = per_level if per_source is None else per_source
         raise UsageError(f"{asked} texts for each level were asked for", fix="ask for at least 1")
@@ -74,7 +79,7 @@ def plan_buckets(  # noqa: PLR0913  # each by its name
         if per_source is not None:
             turns = list({source.content: source for source in sources}.values()) * per_source
         for number, source in enumerate(turns):
-            examples = _examples(by_label.get(label, []), source, seed, (test.name, level, str(number)))[:shown]
+            examples = _examples(by_label.get(label, []), source, seed, (test.name, level, str(number)))[: counts.shown]
             commissions.append(Commission(test, terms, source, level, examples, number, label if examples else ""))
     return commissions
 
@@ -200,29 +205,24 @@ class Skipped:
     """The same words for the same cause, so that they can be counted."""
 
 
-def plan_commissions(  # noqa: PLR0913  # each by its name
+def plan_commissions(
     originals: Sequence[Stimulus],
     tests: Sequence[GeneratedPerturbation],
     terms: GenerationTerms,
+    counts: Counts,
     *,
     seed: int,
-    per_level: int,
-    per_source: int | None = None,
-    shown: int = EXAMPLES,
 ) -> tuple[list[Commission], list[Skipped]]:
     """The commissions of every test, in the order of the tests and of the originals.
 
-    A test that changes a response has one commission for each original. One that writes new responses has `per_level`
-    of them for each level of the scale, or `per_source` for each level and original; the generator is `shown` examples.
+    A test that changes a response has one commission for each original. One that writes new responses has `counts`.
     """
     commissions: list[Commission] = []
     skipped: list[Skipped] = []
     for test in tests:
         if test.expectation == "given-label":
             sources = [original for original in originals if not _without_rubric(original, terms)]
-            planned = plan_buckets(
-                test, sources, terms, seed=seed, per_level=per_level, per_source=per_source, shown=shown
-            )
+            planned = plan_buckets(test, sources, terms, counts, seed=seed)
             if isinstance(planned, str):
                 skipped.append(Skipped(test.name, "", planned))
             else:

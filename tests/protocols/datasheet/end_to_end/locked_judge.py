@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.runs.loopback import CANDIDATE
+from tests.servers.chat_server import Said
 from tests.stimuli.built import built, lend_stimuli
 from umpirical.domain.stimuli import GivenWinner, Stimulus
-from umpirical.testing.chat_server import Said
 
 GAIN = 2.0
 """Log-odds for each requirement by which an answer is better."""

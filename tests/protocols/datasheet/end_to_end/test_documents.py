@@ -8,11 +8,12 @@ import pytest
 from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.stimuli.built import lend_stimuli
 from umpirical.protocols.datasheet.page import render_html, render_markdown
-from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.protocol import DATASHEET
-from umpirical.protocols.datasheet.record import datasheet_schema, generated_schema, parse_datasheet, render_json
+from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema, generated_schema
+from umpirical.protocols.datasheet.spec import preset
 from umpirical.reports.decision import decide
 from umpirical.reports.limits import hold_limits
+from umpirical.reports.record import record_json
 from umpirical.runs.run import open_run
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
@@ -46,8 +47,8 @@ def test_a_wrong_record_does_not(finished):
 
 def test_page_and_card_follow_from_the_json_alone(finished):
     documents = finished[1].documents
-    datasheet = parse_datasheet(documents.json.read_text())
-    assert render_json(datasheet) == documents.json.read_text()
+    datasheet = Datasheet.model_validate_json(documents.json.read_text())
+    assert record_json(datasheet) == documents.json.read_text()
     assert render_html(datasheet) == documents.html.read_text()
     assert render_markdown(datasheet) == documents.markdown.read_text()
 
@@ -85,9 +86,11 @@ def test_the_decision_follows_from_the_limits_and_these_from_the_measures(finish
     datasheet = finished[1].record
     policy = preset()
     assert datasheet.policy == policy
-    assert hold_limits(policy, "compare", datasheet.measures, datasheet.run.arms) == datasheet.limits
+    measures = [*datasheet.measures, *datasheet.parts]
+    assert hold_limits(policy, "compare", measures, datasheet.run.arms) == datasheet.limits
     gates = datasheet.stimuli.gates if datasheet.stimuli else ()
-    again = decide(policy, datasheet.limits, complete=datasheet.complete, gates=gates)
+    assert datasheet.complete
+    again = decide(policy, datasheet.limits, gates=gates)
     assert datasheet.decision.verdict == again.verdict
     assert datasheet.decision.sentences == again.sentences
 
@@ -110,7 +113,7 @@ def test_a_moved_study_can_still_be_reported(finished, tmp_path):
     run, result = finished
     moved = shutil.copytree(run.store.folder.parents[1], tmp_path / "moved")
     assert (
-        render_json(DATASHEET.report(open_run(moved / "runs" / run.store.folder.name)))
+        record_json(DATASHEET.report(open_run(moved / "runs" / run.store.folder.name)))
         == result.documents.json.read_text()
     )
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from tests.cases import each
+from tests.servers.chat_server import ChatServer
 from umpirical.domain.errors import ConfigError, GateError, SpendRefused, UsageError
 from umpirical.models.money import FREE, CapReached, Ledger, Meter
 from umpirical.models.prices import UNPRICED, RatePricer, TokenPrices, pricer_of
@@ -25,7 +26,6 @@ from umpirical.stimuli.controlled.tasks import check_twins
 from umpirical.store.yaml_files import dump_yaml, parse_yaml
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
-from umpirical.testing import ChatServer
 
 RUBRIC = "A good answer says how to get the fruit ready, what else is needed, and how to cook, test and pot the jam."
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import Silent
 from umpirical.domain.errors import UsageError
-from umpirical.reports.record import EstimateRecord
+from umpirical.domain.measures import Estimate
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import complete_run
@@ -66,7 +66,7 @@ def inside(measure) -> bool:
 
 @pytest.mark.parametrize("judge", ["noisy", "lenient", "compressed", "steady"])
 def test_planted_values_lie_in_the_intervals(measures, judge):
-    found = [m for m in measures[judge] if m.planted is not None and isinstance(m.result, EstimateRecord)]
+    found = [m for m in measures[judge] if m.planted is not None and isinstance(m.result, Estimate)]
     assert {m.name for m in found} >= {"dark-current", "grade-slope", "grade-spread", "effective-grades", "tie-rate"}
     missed = [(m.name, m.stratum) for m in found if not inside(m)]
     # One interval in twenty misses, and those of one run lean on the same answers.

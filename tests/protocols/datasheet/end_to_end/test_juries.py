@@ -13,16 +13,10 @@ import pytest
 import umpirical
 from umpirical.cli import main
 from umpirical.domain.errors import StoreError, UsageError
-from umpirical.protocols.datasheet.jury import (
-    parse_jury,
-    read_members,
-    refuse_no_jury,
-    render_jury_json,
-    render_jury_markdown,
-    seat,
-    seat_jury,
-)
-from umpirical.protocols.datasheet.record import parse_datasheet
+from umpirical.protocols.datasheet.jury import Jury, read_members, refuse_no_jury, render_jury_markdown, seat, seat_jury
+from umpirical.protocols.datasheet.record import Datasheet
+from umpirical.reports.decision import EXIT_CODES, TITLES
+from umpirical.reports.record import record_json
 from umpirical.runs.run import open_run
 from umpirical.stats.juries import NO_VOTE
 from umpirical.study.file import read_study
@@ -59,14 +53,14 @@ def shared(runs):
 
 def test_a_jury_has_a_datasheet_of_its_own(runs, tmp_path):
     found = seat_jury(list(runs.values()), tmp_path)
-    sheet = parse_datasheet(found.documents.json.read_text())
+    sheet = Datasheet.model_validate_json(found.documents.json.read_text())
     assert sheet == found.datasheet
     assert sheet.judge.model == "jury, majority: " + ", ".join(JUDGES)
     assert sheet.run.trials == 336
     assert sheet.decision.verdict in {"use", "use-with-limits", "do-not-use", "not-enough-data"}
     assert all(name in found.documents.html.read_text() for name in JUDGES)
-    assert parse_jury(found.record.read_text()) == found.jury
-    assert render_jury_json(found.jury) == found.record.read_text()
+    assert Jury.model_validate_json(found.record.read_text()) == found.jury
+    assert record_json(found.jury) == found.record.read_text()
     assert not found.jury.learned_on
     assert len(found.jury.reported_on) == 24
 
@@ -214,7 +208,10 @@ def test_the_command_exits_with_the_decision_on_the_jury(runs, tmp_path, monkeyp
     with pytest.raises(SystemExit) as stop:
         main(["jury", str(study), "--choose"])
     said = capsys.readouterr().out
-    assert stop.value.code in {0, 3, 4}
+    [document] = study.glob("juries/*/datasheet.json")
+    decided = json.loads(document.read_text())["decision"]
+    assert stop.value.code == EXIT_CODES[decided["verdict"]]
+    assert f": {TITLES[decided['verdict']]} (policy {decided['policy_name']}): {decided['sentences'][0]}" in said
     assert "were chosen among 5 on 12 families" in said
     # Like a comparison, it lies in the study, and not where the command was typed.
     assert len(list(study.glob("juries/*/datasheet.html"))) == 1

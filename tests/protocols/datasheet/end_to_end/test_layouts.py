@@ -6,10 +6,10 @@ from collections import Counter
 import pytest
 
 import umpirical
+from tests.servers.chat_server import ChatServer
 from tests.stimuli.built import lend_stimuli
 from umpirical.domain.trials import LABEL_SETS
 from umpirical.store.parquet import read_rows
-from umpirical.testing.chat_server import ChatServer
 
 LABEL = re.compile(r"\[candidate (\w+), ")
 OPTION = re.compile(r'"(\w+)" if candidate')

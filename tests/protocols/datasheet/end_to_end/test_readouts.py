@@ -9,25 +9,25 @@ import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.runs.loopback import judgments, responses
+from tests.servers.chat_server import ChatServer
 from tests.stimuli.built import built, lend_stimuli
 from umpirical.domain.errors import UsageError
 from umpirical.domain.readouts import calibration_tasks, tie_band
 from umpirical.judges.simulated.profiles import GRADER_PROFILES
-from umpirical.protocols.datasheet.readout_rules import measure_in, parse_readouts
+from umpirical.protocols.datasheet.readout_rules import Readouts, measure_in
 from umpirical.protocols.datasheet.readouts import (
     BY_CONSTRUCTION,
     render_readouts_html,
     render_readouts_markdown,
     write_readouts,
 )
-from umpirical.protocols.datasheet.record import parse_datasheet
+from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.stimuli.controlled.datasheet_set import RECIPES
 from umpirical.store.parquet import read_rows
 from umpirical.store.runs import RunStore
 from umpirical.study.file import parse_study, read_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import complete_run
-from umpirical.testing import ChatServer
 
 from .locked_judge import locked_answer, planted_odds, write_locked_study
 
@@ -53,7 +53,7 @@ def locked(tmp_path_factory):
 
 
 def sheet(run, name):
-    return parse_datasheet((run / "readouts" / name / "datasheet.json").read_text())
+    return Datasheet.model_validate_json((run / "readouts" / name / "datasheet.json").read_text())
 
 
 def values(datasheet):
@@ -173,7 +173,7 @@ def test_each_readout_is_a_configuration_of_its_own(locked):
 
 def test_page_and_card_follow_from_the_record(locked):
     documents = locked[2].documents
-    readouts = parse_readouts(documents.json.read_text())
+    readouts = Readouts.model_validate_json(documents.json.read_text())
     assert render_readouts_html(readouts) == documents.html.read_text()
     assert render_readouts_markdown(readouts) == documents.markdown.read_text()
     assert "Recommended: order-averaged" in documents.html.read_text()
@@ -245,14 +245,14 @@ def test_without_log_probabilities_it_says_how_to_record_them(tmp_path, umpirica
     assert "not available: order-averaged, since no log-probabilities were recorded" in out
     made = {path.parent.name for path in (run / "readouts").glob("*/datasheet.json")}
     assert made == {"text", "both-orders"}
-    readouts = parse_readouts((run / "readouts" / "readouts.json").read_text())
+    readouts = Readouts.model_validate_json((run / "readouts" / "readouts.json").read_text())
     assert readouts.recommendation.readout is None
     assert "No readout is acceptable" in out
 
 
 def test_the_command_prints_the_record_and_takes_a_target(locked, tmp_path, umpirical):
     code, out, _ = umpirical("readouts", locked[0], "--target", "0.5", "--out", tmp_path / "r", "--json")
-    readouts = parse_readouts(out)
+    readouts = Readouts.model_validate_json(out)
     assert code == 0
     assert readouts.target == 0.5
     assert readouts.rows[3].band < locked[2].readouts.rows[3].band

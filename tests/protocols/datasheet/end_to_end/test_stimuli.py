@@ -125,7 +125,7 @@ def test_a_set_says_what_it_is_made_of_and_what_the_gates_said(study):
     assert (manifest["size"], manifest["seed"], manifest["stimuli"]) == ("screen", 1, len(list(kept)))
     assert manifest["tasks"] == ["cat-note.ida", "cat-note.omar", "cat-note.june"]
     assert (manifest["task_families"], manifest["domains"]) == ({"cat-note": 3}, {"household": 3})
-    assert len(manifest["gates"]) == 14
+    assert len(manifest["gates"]) == 15
     assert manifest["ladder"] == "crossed"
     assert all(gate["passed"] and gate["found"] and gate["allowed"] for gate in manifest["gates"])
 
@@ -176,10 +176,10 @@ def test_checking_counts_the_calls_of_every_judge_and_writes_nothing(tmp_path):
     before = sorted(path.name for path in folder.iterdir())
     checked = check_study(read_study(folder), {})
     assert checked.problems == []
-    # 3 tasks of 2 quads and an equal pair, and 2 conflicts, in two orders; 2 vacuum prompts each. Arms, repeats: two.
-    assert checked.calls["any"] == 4 * (3 * 12 + 2 * 2)
+    # 3 tasks of 2 quads and an equal pair, and a conflict, in two orders; 2 vacuum prompts each. Arms, repeats: two.
+    assert checked.calls["any"] == 4 * (3 * 12 + 2)
     # One order, one arm, and of the vacuum prompts only two identical answers.
-    assert checked.calls["fixed"] == 2 * (3 * 5 + 2 + 2)
+    assert checked.calls["fixed"] == 2 * (3 * 5 + 1 + 2)
     assert sorted(path.name for path in folder.iterdir()) == before
 
 

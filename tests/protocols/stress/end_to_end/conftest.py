@@ -1,7 +1,7 @@
 import pytest
 
 from tests.protocols.stress.end_to_end.loopback import PERSUADE, answer
-from umpirical.testing import ChatServer
+from tests.servers.chat_server import ChatServer
 
 
 @pytest.fixture(scope="module")

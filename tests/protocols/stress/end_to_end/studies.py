@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+DECIDED = {0, 3, 4}
+"""What a complete run exits with: used, refused, or too little data to say."""
+
 PERSUADE_STUDY = """\
 study: persuade
 seed: 3

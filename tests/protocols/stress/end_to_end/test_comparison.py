@@ -13,13 +13,12 @@ from umpirical.domain.errors import UsageError
 from umpirical.protocols.stress.comparison import (
     StressComparison,
     _outcome,
-    parse_stress_comparison,
     render_stress_comparison_html,
-    render_stress_comparison_json,
     render_stress_comparison_markdown,
     study_titles,
 )
 from umpirical.protocols.stress.policy import NO_LIMIT
+from umpirical.reports.record import record_json
 
 MORE = "  - {name: severe, model: {adapter: simulated, name: severe}}"
 
@@ -79,7 +78,7 @@ def test_the_command_writes_page_record_and_card(studies, umpirical, tmp_path):
     code, out, _ = umpirical("compare", studies / "notes", studies / "letters", "--out", tmp_path / "out")
     assert code == 0
     assert "notes.csv: B is shown to be better than A in" in out
-    found = parse_stress_comparison((tmp_path / "out" / "comparison.json").read_text())
+    found = StressComparison.model_validate_json((tmp_path / "out" / "comparison.json").read_text())
     page = (tmp_path / "out" / "comparison.html").read_text()
     assert page == render_stress_comparison_html(found)
     assert "2 judges in 2 studies" in page
@@ -100,7 +99,7 @@ def test_what_was_never_asked_passes_nothing(studies, tmp_path, umpirical):
     code, out, _ = umpirical("compare", severe, sound)
     assert code == 0
     assert (
-        "A, severe, passes none of 3 tests, fails none, leaves none open and could not be judged in 3; "
+        "A, severe, passes none of 4 tests, fails none, leaves none open and could not be judged in 4; "
         "its run is not complete." in out
     )
 
@@ -113,7 +112,7 @@ def test_a_test_that_could_not_be_judged_is_neither_passed_nor_open(compared):
     told = _outcome(side.model_copy(update={"verdicts": blind, "complete": False}), {})
     assert (
         told
-        == "passes none of 3 tests, fails none, leaves none open and could not be judged in 3; its run is not complete"
+        == "passes none of 4 tests, fails none, leaves none open and could not be judged in 4; its run is not complete"
     )
     assert f"A, severe, {_outcome(side, {t.name: t.title for t in side.tests})}." in compared.findings[0]
 
@@ -194,5 +193,5 @@ def test_the_page_is_quiet_fits_and_is_readable_by_everyone(compared, tmp_path, 
 
 
 def test_the_same_record_gives_the_same_bytes(compared):
-    again = parse_stress_comparison(render_stress_comparison_json(compared))
+    again = StressComparison.model_validate_json(record_json(compared))
     assert render_stress_comparison_html(again) == render_stress_comparison_html(compared)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.protocols.stress.end_to_end.studies import DECIDED
 from umpirical.domain.errors import UsageError
 from umpirical.study.file import parse_study
 
@@ -155,7 +156,7 @@ def test_a_function_is_not_asked_with_seeds_and_the_report_says_so(write, umpiri
     folder = write("stress: {tests: [stability, seeds]}", "  - name: mine\n    callable: mine:judge")
     (folder / "mine.py").write_text("def judge(task, response):\n    return '2'\n")
     code, out, _ = umpirical("run", folder, "--judge", "mine", "--yes", "--json")
-    assert code == 0
+    assert code in DECIDED
     [result] = json.loads(out)
     assert result["trials"] == 12 * 3
     assert result["verdicts"]["seeds"] == "N/A"
@@ -164,11 +165,11 @@ def test_a_function_is_not_asked_with_seeds_and_the_report_says_so(write, umpiri
 
 def test_another_sample_is_another_set_and_is_not_put_beside_the_first(write, umpirical):
     folder = write("stress: {tests: [typos]}")
-    assert umpirical("run", folder)[0] == 0
+    assert umpirical("run", folder)[0] in DECIDED
     text = (folder / "umpirical.yaml").read_text()
     (folder / "umpirical.yaml").write_text(text.replace("sound-examiner", "severe").replace("rehearsal", "other"))
     (folder / "notes.csv").write_text(CSV + "a99,It is one text more.,2,x\n")
-    assert umpirical("run", folder)[0] == 0
+    assert umpirical("run", folder)[0] in DECIDED
     index = (folder / "report" / "index.html").read_text()
     assert "other" in index
     assert "rehearsal" not in index
@@ -205,7 +206,7 @@ def test_a_row_that_repeats_another_is_asked_once_and_said(write, umpirical):
     _, out, _ = umpirical("check", folder)
     assert "5 rows repeat an earlier one" in out
     code, out, _ = umpirical("run", folder, "--json")
-    assert code == 0
+    assert code in DECIDED
     assert json.loads(out)[0]["trials"] == 12 * 2
 
 
@@ -214,7 +215,7 @@ def test_seeds_are_never_the_judge_s_own(write, umpirical):
         "stress: {tests: [stability, seeds], repeats: 2, seeds: 3}", "    decoding: {temperature: 0, seed: 1}"
     )
     code, out, _ = umpirical("run", folder, "--json")
-    assert code == 0
+    assert code in DECIDED
     assert json.loads(out)[0]["trials"] == 12 * 5
 
 
@@ -222,32 +223,32 @@ def test_the_report_of_a_study_shows_the_prompt_it_has_now(write, umpirical):
     folder = write("rubric: rubric.txt\nstress: {tests: [typos]}")
     for rubric in ("3 is much, 1 is little.", "3 is three, 1 is one.", "3 is much, 1 is little."):
         (folder / "rubric.txt").write_text(rubric)
-        assert umpirical("run", folder)[0] == 0
+        assert umpirical("run", folder)[0] in DECIDED
         assert rubric in (folder / "report" / "index.html").read_text()
     assert len(list((folder / "runs").iterdir())) == 2
-    assert umpirical("report", folder)[0] == 0
+    assert umpirical("report", folder)[0] in DECIDED
     assert "3 is much, 1 is little." in (folder / "report" / "index.html").read_text()
 
 
 def test_a_run_that_was_only_planned_is_not_reported(write, umpirical):
     folder = write("stress: {tests: [typos]}")
-    assert umpirical("run", folder)[0] == 0
+    assert umpirical("run", folder)[0] in DECIDED
     (folder / "notes.csv").write_text("\n".join(["id,text,grade,part", *ROWS[:8], ""]))
     assert umpirical("plan", folder)[0] == 0
     code, out, _ = umpirical("report", folder, "--json")
-    assert code == 0
+    assert code in DECIDED
     [report] = json.loads(out)
     assert report["dataset"]["sampled"] == 12
 
 
 def test_one_broken_record_is_no_reason_to_report_on_none(write, umpirical):
     folder = write("stress: {tests: [typos]}", "  - name: other\n    model: {adapter: simulated, name: severe}")
-    assert umpirical("run", folder)[0] == 0
+    assert umpirical("run", folder)[0] in DECIDED
     [broken] = folder.glob("runs/other-*")
     [sealed] = broken.glob("responses/*.parquet")
     sealed.with_name("00000-1.parquet").write_bytes(sealed.read_bytes())
     (broken / "stress.json").unlink()
     code, _, err = umpirical("report", folder)
-    assert code == 0
+    assert code in DECIDED
     assert f"{broken.name} is left out" in err
     assert "rehearsal" in (folder / "report" / "index.html").read_text()

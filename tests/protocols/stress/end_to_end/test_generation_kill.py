@@ -11,8 +11,8 @@ from collections import Counter
 import pytest
 
 from tests.protocols.stress.end_to_end.loopback import SYLLABLES, answer
+from tests.servers.chat_server import ChatServer
 from umpirical.store.generation import GenerationStore
-from umpirical.testing import ChatServer
 
 CONCURRENCY = 32
 TESTS = ("paraphrase", "verbosity-long", "verbosity-short")

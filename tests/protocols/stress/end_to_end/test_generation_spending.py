@@ -8,7 +8,7 @@ import pytest
 
 from tests.protocols.stress.end_to_end.loopback import answer
 from tests.protocols.stress.end_to_end.studies import persuade_study
-from umpirical.testing import ChatServer
+from tests.servers.chat_server import ChatServer
 
 PRICES = ("--price", "writer=1,2", "--price", "validator=1,2")
 

@@ -6,10 +6,10 @@ import re
 import pytest
 
 from tests.protocols.stress.end_to_end.loopback import answer
-from tests.protocols.stress.end_to_end.studies import SUITE, persuade_study
-from umpirical.protocols.stress.record import parse_stress
+from tests.protocols.stress.end_to_end.studies import DECIDED, SUITE, persuade_study
+from tests.servers.chat_server import ChatServer
+from umpirical.protocols.stress.record import StressReport
 from umpirical.store.generation import GenerationStore
-from umpirical.testing import ChatServer
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def finished(persuade, tmp_path_factory):
 
 
 def reports(folder):
-    found = (parse_stress(path.read_text()) for path in folder.glob("runs/*/stress.json"))
+    found = (StressReport.model_validate_json(path.read_text()) for path in folder.glob("runs/*/stress.json"))
     return {report.judge.name: report for report in found}
 
 
@@ -169,7 +169,7 @@ def test_another_run_of_the_same_commands_asks_nothing(finished, umpirical):
     assert code == 0
     assert json.loads(out)["synthetic-ordinal"]["generated"] == 18
     code, out, _ = umpirical("run", folder, "--outside", "--json")
-    assert code == 0
+    assert code in DECIDED
     assert all(entry["complete"] for entry in json.loads(out))
 
 
@@ -189,7 +189,7 @@ def test_a_bad_generator_yields_rejected_stimuli_and_never_a_test_item(
         assert made["given_up"] == made["wanted"] > 0
         assert sum(made["rejected"].values()) == made["attempts"] == 6 * made["wanted"]
     code, _, _ = umpirical("run", folder, "--outside")
-    assert code == 0
+    assert code in DECIDED
     [report] = reports(folder).values()
     assert verdicts(report)["paraphrase"] == "N/A"
     assert not [m for m in report.measures if m.stratum in tests and m.result.kind == "estimate"]

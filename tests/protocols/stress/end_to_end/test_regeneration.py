@@ -6,8 +6,8 @@ import re
 import pytest
 
 from tests.protocols.stress.end_to_end.loopback import answer
-from tests.protocols.stress.end_to_end.studies import persuade_study
-from umpirical.testing import ChatServer
+from tests.protocols.stress.end_to_end.studies import DECIDED, persuade_study
+from tests.servers.chat_server import ChatServer
 
 
 @pytest.fixture
@@ -38,12 +38,12 @@ def calls(server):
 )
 def test_what_is_known_about_an_item_may_change(study, server, umpirical, old, new):
     assert umpirical("generate", study, "--outside")[0] == 0
-    assert umpirical("run", study, "--outside")[0] == 0
+    assert umpirical("run", study, "--outside")[0] in DECIDED
     before = calls(server)
     edit(study, old, new)
     assert umpirical("generate", study, "--outside")[0] == 0
     code, out, _ = umpirical("run", study, "--outside", "--json")
-    assert code == 0
+    assert code in DECIDED
     # Nothing was asked again, neither of the models that write nor of the judge.
     assert calls(server) == before
     record = json.loads((study / "runs" / json.loads(out)[0]["run"] / "stress.json").read_text())
@@ -85,7 +85,7 @@ def test_a_request_that_a_server_will_never_take_does_not_block_the_study(persua
         made = json.loads(out)["paraphrase"]
         assert made["rejected"]["the generator was refused the request"] > 0
         assert made["open"] == 0
-        assert umpirical("run", folder, "--outside")[0] == 0
+        assert umpirical("run", folder, "--outside")[0] in DECIDED
 
 
 def test_a_wrong_key_leaves_everything_open_and_says_so(persuade, tmp_path, umpirical):

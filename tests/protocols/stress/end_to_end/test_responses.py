@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from umpirical.protocols.stress.record import parse_stress
+from tests.protocols.stress.end_to_end.studies import DECIDED
+from tests.servers.chat_server import ChatServer
+from umpirical.protocols.stress.record import StressReport
 from umpirical.store.generation import GenerationStore
-from umpirical.testing import ChatServer
 
 ROWS = 16
 
@@ -45,7 +46,7 @@ def study_of(folder, model=SIMULATED, *, more="", tests="indentation, stability"
 
 def report_of(folder):
     [path] = folder.glob("runs/*/stress.json")
-    return parse_stress(path.read_text())
+    return StressReport.model_validate_json(path.read_text())
 
 
 def value(report, name, test):
@@ -72,7 +73,7 @@ def test_responses_are_written_first_and_refused_ones_are_rows_without_a_text(tm
     assert "the model refused" in out
     assert "next:  umpirical run" in out
     code, _, err = umpirical("run", folder, "--yes")
-    assert code == 0, err
+    assert code in DECIDED, err
     report = report_of(folder)
     made = report.dataset.responses
     assert set(made.without) == {"the model refused", "the model was cut off at max_tokens"}
@@ -171,7 +172,7 @@ def test_what_tests_make_of_responses_is_written_in_a_second_round(tmp_path, ump
     assert code == 0
     assert f"paraphrase: {ROWS} of {ROWS} written" in out
     assert "the original has no label" in out
-    assert umpirical("run", folder, "--yes")[0] == 0
+    assert umpirical("run", folder, "--yes")[0] in DECIDED
     assert value(report_of(folder), "change-rate", "paraphrase").denominator == ROWS
 
 

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from tests.protocols.stress.end_to_end.rehearsals import notes_study
-from umpirical.protocols.stress.record import parse_stress
+from tests.protocols.stress.end_to_end.studies import DECIDED
+from umpirical.protocols.stress.record import StressReport
 from umpirical.protocols.stress.spec import StressSpec
 from umpirical.store.generation import GenerationStore
 from umpirical.study.file import parse_study
@@ -67,8 +68,8 @@ def test_every_original_gets_every_level_and_the_report_says_how_many_have(tmp_p
     assert made["wanted"] == 6 * 4
     assert 0 < made["generated"] < 24
     assert made["sources"].startswith("of 6 originals, ")
-    assert umpirical("run", folder)[0] == 0
-    [report] = [parse_stress(path.read_text()) for path in folder.glob("runs/*/stress.json")]
+    assert umpirical("run", folder)[0] in DECIDED
+    [report] = [StressReport.model_validate_json(path.read_text()) for path in folder.glob("runs/*/stress.json")]
     assert report.tests[1].made.sources == made["sources"]
     assert made["sources"] in (folder / "report" / "index.html").read_text()
 

@@ -6,8 +6,9 @@ from collections import Counter
 import pytest
 
 from tests.protocols.stress.end_to_end.rehearsals import notes_study
-from umpirical.protocols.stress.record import parse_stress
-from umpirical.testing import ChatServer
+from tests.protocols.stress.end_to_end.studies import DECIDED
+from tests.servers.chat_server import ChatServer
+from umpirical.protocols.stress.record import StressReport
 
 ROWS = 12
 
@@ -37,7 +38,7 @@ def study_of(folder, server, *, test_prompts="typos: strict.md", stress=STRESS):
 
 def report_of(folder):
     [path] = folder.glob("runs/*/stress.json")
-    return parse_stress(path.read_text())
+    return StressReport.model_validate_json(path.read_text())
 
 
 def value(report, name, test):
@@ -58,7 +59,7 @@ def test_what_a_prompt_changes_is_no_change_of_the_text(tmp_path, umpirical):
     with ChatServer(strict_is_lower) as server:
         folder = study_of(tmp_path / "study", server)
         code, _, err = umpirical("run", folder, "--no-preflight")
-        assert code == 0, err
+        assert code in DECIDED, err
         asked = Counter("strict" if "Be strict." in prompt_of(body) else "own" for body in server.bodies)
     # Twice each: the originals with both prompts, and what a test changed with the one for it.
     assert asked == {"own": 2 * 2 * ROWS, "strict": 2 * 2 * ROWS}
@@ -87,7 +88,7 @@ def test_a_change_under_the_prompt_of_a_test_is_seen_and_shown_with_its_verdicts
 
     with ChatServer(answer) as server:
         folder = study_of(tmp_path / "study", server)
-        assert umpirical("run", folder, "--no-preflight")[0] == 0
+        assert umpirical("run", folder, "--no-preflight")[0] in DECIDED
     report = report_of(folder)
     assert value(report, "change-rate", "typos").value == 1
     assert value(report, "grade-shift", "typos").value == -1
@@ -111,7 +112,7 @@ def test_the_prompt_is_part_of_the_question_and_stands_in_plan_record_and_page(t
         assert len(server.bodies) == 2 * 2 * ROWS
         assert all("Be very strict." in prompt_of(body) for body in server.bodies)
     [second] = (path for path in (folder / "runs").glob("*-*") if path.name != first)
-    report = parse_stress((second / "stress.json").read_text())
+    report = StressReport.model_validate_json((second / "stress.json").read_text())
     assert "Be very strict." in report.judge.test_prompts["typos"]
     [test] = [test for test in report.tests if test.name == "typos"]
     assert "a prompt of its own" in test.about
@@ -121,7 +122,7 @@ def test_the_prompt_is_part_of_the_question_and_stands_in_plan_record_and_page(t
 def test_two_tests_may_share_a_prompt_and_have_the_harness_s_names(tmp_path, umpirical):
     with ChatServer(strict_is_lower) as server:
         folder = study_of(tmp_path / "s", server, test_prompts="typos: strict.md, format_invariance_3: strict.md")
-        assert umpirical("run", folder, "--no-preflight")[0] == 0
+        assert umpirical("run", folder, "--no-preflight")[0] in DECIDED
         # The originals with both prompts, and two changed texts of each.
         assert len(server.bodies) == 2 * 4 * ROWS
     report = report_of(folder)

@@ -1,6 +1,6 @@
 """Pairs of answers: on the ladder, of equal quality, and with length or requirements set against each other."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import gcd
@@ -26,7 +26,11 @@ LENGTHS = {"+25%": 0.25, "+50%": 0.50, "+100%": 1.00}
 """Extra length by statements that nobody asked for, as a share of the statements of an answer."""
 
 CONFLICTS = ("+25%", "+50%")
-"""A lesser answer has no room for more: what is added is what the other version asks for, and is not stated yet."""
+"""A lesser answer has no room for more beside a whole one: what is added is what the other version asks for, and is not
+stated yet. Beside one that states what is asked and nothing else, it has room for FAR."""
+
+FAR = {"+100%": 1, "+200%": 2}
+"""How much longer the lesser answer is than one that states what is asked and nothing else, in statements."""
 
 Wording = tuple[int, ...]
 """For each sentence slot, which of its forms (or fillers) is used."""
@@ -59,7 +63,7 @@ class PairMaker:
         level = (self.index + 5 * turn) % (len(self.task.requirements) + 1)
         present = facts_at(self.task, self.index, level)
         rng = generator(self.seed, "delta0", self.task.id, str(turn))
-        pair, stratum = self._draw(present, present, rng, turn=turn, family="delta0", step=0.0)
+        pair, stratum = self._draw((present, present), rng, turn=turn, family="delta0", step=0.0)
         return self._stimulus(pair, NoPreference(), "delta0", stratum, delta=0.0, base=level)
 
     def step(self, delta: float, turn: int, *, rank: int) -> Stimulus:
@@ -73,7 +77,7 @@ class PairMaker:
         lesser, better = (facts_at(self.task, self.index, level) for level in (base, base + delta))
         name = f"{delta:g} {turn}"
         rng = generator(self.seed, "ladder", self.task.id, name)
-        pair, stratum = self._draw(better, lesser, rng, turn=turn + int(4 * delta), family="ladder", step=delta)
+        pair, stratum = self._draw((better, lesser), rng, turn=turn + int(4 * delta), family="ladder", step=delta)
         # The better content is u in half of the pairs, so that canonical order tells nothing either.
         winner = int(rng.integers(2))
         shown = pair if winner == 0 else pair[::-1]
@@ -84,9 +88,8 @@ class PairMaker:
         places = list(combinations(range(len(self.task.requirements)), 2))
         one, other = places[(self.index + turn) % len(places)]
         rng = generator(self.seed, "subset", self.task.id, str(turn))
-        pair, _ = self._draw(
-            self._facts_of(one), self._facts_of(other), rng, turn=0, family="delta0-subset", step=0.0, only=PLAIN
-        )
+        facts = self._facts_of(one), self._facts_of(other)
+        pair, _ = self._draw(facts, rng, turn=0, family="delta0-subset", step=0.0, only=PLAIN)
         return self._stimulus(pair, NoPreference(), "delta0-subset", f"{one + 1}-{other + 1}", delta=0.0, base=1)
 
     def length(self, turn: int, *, rank: int) -> Stimulus:
@@ -107,6 +110,29 @@ class PairMaker:
         longer, shorter = self._padded(lesser, better, LENGTHS[stratum], rng)
         return self._stimulus((shorter, longer), GivenWinner(0), "conflict", stratum, delta=1.0, base=base)
 
+    def far(self, amount: str, turn: int, *, rank: int) -> Stimulus:
+        """Better against much longer: u states what is asked and nothing else, v less of that and much besides."""
+        levels = self._far_levels(amount)
+        # A lesser answer that meets nothing at all is for tasks that have no room for another.
+        base = levels[1:][rank % (len(levels) - 1)] if len(levels) > 1 else levels[0]
+        lesser, better = (facts_at(self.task, self.index, level) for level in (base, base + 1))
+        rng = generator(self.seed, "far", self.task.id, f"{amount} {turn}")
+        wording = random_wording(self.task, rng)
+        longer, shorter = self._stated(lesser, wording), self._stated(better, reworded(self.task, wording, rng))
+        added = (1 + FAR[amount]) * len(shorter) - len(longer)
+        longer = self._with_fillers(longer, rng.permutation(len(self.task.facts))[:added], rng)
+        shown = self._joined(shorter), self._joined(longer)
+        return self._stimulus(shown, GivenWinner(0), "conflict", amount, delta=1.0, base=base)
+
+    def has_room(self, amount: str) -> bool:
+        """Whether the task has enough statements for an answer of that length."""
+        return bool(self._far_levels(amount))
+
+    def _far_levels(self, amount: str) -> list[int]:
+        """The levels that the lesser answer can have: every filler is used at most once."""
+        size, extra = len(self.task.requirements), FAR[amount]
+        return [level for level in range(size) if (1 + extra) * (level + 1) - level <= size]
+
     def _roomy(self, extra: float, rank: int, top: int) -> int:
         """A level from which an answer can be padded: a slot that states a fact has room for its filler too."""
         least = min(top, -(-self._extra(extra) // self.task.grain))
@@ -120,10 +146,9 @@ class PairMaker:
         rng = generator(self.seed, "answer", self.task.id, str(turn))
         return self._joined(self._sentences(facts_at(self.task, self.index, level), random_wording(self.task, rng)))
 
-    def _draw(  # noqa: PLR0913  # the two contents, and where the pair stands in the design
+    def _draw(
         self,
-        favoured: Collection[int],
-        other: Collection[int],
+        facts: tuple[Collection[int], Collection[int]],
         rng: np.random.Generator,
         *,
         turn: int,
@@ -131,7 +156,7 @@ class PairMaker:
         step: float,
         only: str | None = None,
     ) -> tuple[Draw, str]:
-        """Two answers that differ in wording in every sentence, whether or not they differ in what they state.
+        """Two answers with these facts. They differ in wording in every sentence, whatever they state.
 
         The surface comes from one distribution at every step, equal quality included, so that "anything differs" tells
         nothing about quality. One of the two, by a coin, is transformed besides.
@@ -147,7 +172,7 @@ class PairMaker:
                 stratum, drawn = names[(names.index(stratum) + 1) % len(names)], 0
             drawn += 1
             wording = random_wording(self.task, rng)
-            facts, wordings = (favoured, other), (wording, reworded(self.task, wording, rng))
+            wordings = (wording, reworded(self.task, wording, rng))
             texts = [self._sentences(*side) for side in zip(facts, wordings, strict=True)]
             changed = int(rng.integers(2))
             text = self._transformed(texts[changed], facts[changed], stratum, rng)
@@ -172,10 +197,21 @@ class PairMaker:
         """Two answers, the first with fillers put in between: of facts that it states, so that none comes twice."""
         wording = random_wording(self.task, rng)
         sentences, other = self._sentences(long, wording), self._sentences(short, reworded(self.task, wording, rng))
-        for slot in rng.permutation(sorted(long))[: self._extra(extra)]:
+        slots = rng.permutation(sorted(long))[: self._extra(extra)]
+        return self._joined(self._with_fillers(sentences, slots, rng)), self._joined(other)
+
+    def _with_fillers(self, sentences: list[str], slots: Iterable[int], rng: np.random.Generator) -> list[str]:
+        """The same with a filler of each slot put in between."""
+        padded = list(sentences)
+        for slot in slots:
             fillers = self.task.facts[slot].fillers
-            sentences.insert(int(rng.integers(len(sentences) + 1)), fillers[int(rng.integers(len(fillers)))])
-        return self._joined(sentences), self._joined(other)
+            padded.insert(int(rng.integers(len(padded) + 1)), fillers[int(rng.integers(len(fillers)))])
+        return padded
+
+    def _stated(self, present: Collection[int], wording: Sequence[int]) -> list[str]:
+        """The facts of an answer in the order they stand in it, and no fillers."""
+        forms = {fact.forms[wording[slot]] for slot, fact in enumerate(self.task.facts) if slot in present}
+        return [text for text in self._sentences(present, wording) if text in forms]
 
     def _joined(self, sentences: list[str]) -> str:
         return joined(sentences, self.task.layout)
@@ -209,6 +245,7 @@ class PairMaker:
             stratum=stratum,
             delta=float(delta),
             base=float(base),
+            parts=self.task.parts,
         )
 
 

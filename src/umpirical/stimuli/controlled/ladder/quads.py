@@ -1,4 +1,23 @@
-"""Quads: two texts, each shown under both versions of a task, and each the better one under one of them."""
+"""Quads: two texts, each shown under both versions of a task, and each the better one under one of them.
+
+One quad from start to end: the twin jam-batch.plums, a step of 2, rank 1. Both versions ask for 5 requirements, each of
+2 facts, so a text has 10 slots. A slot states a fact of version A or, in its place, the fact of version B:
+
+    slot 4    A asks when to sweeten: "At 09:25, tip the sugar into the pan with the plums."
+              B asks how often to stir: "Stir the sweetened plums six times before they are quite done."
+
+1. `_base`: the step starts at level 2, so the texts meet 4 and 2 requirements of A.
+2. `_draw`: by the order of the chain, the first text states A's facts in slots 0 to 7 (`more`), the second in slots 0
+   to 3 (`less`). Their other slots state B's facts: 2 slots and 6 slots, which are 1 and 3 requirements of B.
+3. `_wordings` draws 800 pairs of wordings that differ in every slot, and keeps the most equally long.
+   `RequestBalance` ranks those: whoever only matches words with the request is to win nothing over the whole set.
+4. `_first_even` takes the first of them that is still equally long after the transform `register` of one text, and in
+   which the checkers find just these facts.
+5. `quad`: a coin shows the first text as v. Two stimuli come out, with the same texts:
+
+    version A    v wins, 4 to 2    base 2, delta 2
+    version B    u wins, 3 to 1    base 1, delta 2
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -101,6 +120,7 @@ class QuadMaker:
                 base=float(level),
                 quad=name,
                 version=task.version,
+                parts=task.parts,
             )
 
     def _base(self, task: Task, delta: float, rank: int) -> float:

@@ -1,0 +1,172 @@
+"""Parts that the charts share, and one value with its interval and its limit, small enough for a cell.
+
+The position of every mark is computed here: the templates place it and compute nothing. A coordinate is text, rounded
+here, so that the same record gives the same bytes. Every chart has a title and a description that say in words what is
+drawn.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import ClassVar
+
+from umpirical.domain.measures import Estimate, Interval
+from umpirical.measures.catalogue import Scale
+from umpirical.reports import numbers
+from umpirical.reports.record import LimitRecord, MeasureRecord
+
+CHAR_WIDTH = 6.2
+"""Width of a character in the labels' 11 px text, estimated generously: only used to keep labels inside the picture."""
+
+Axis = Callable[[float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class NotDrawn:
+    """A chart that cannot be drawn, and why."""
+
+    drawn: ClassVar[bool] = False
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A chart that can be drawn."""
+
+    drawn: ClassVar[bool] = True
+    title: str
+    desc: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot(Picture):
+    """A chart with two axes."""
+
+    x_ticks: "tuple[Tick, ...]"
+    y_ticks: "tuple[Tick, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An interval along an axis; an open side runs to the edge and has no cap."""
+
+    start: str
+    end: str
+    start_closed: bool
+    end_closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A place on an axis and its label."""
+
+    at: str
+    label: str
+
+
+def found(measures: Sequence[MeasureRecord], name: str, stratum: str = "") -> MeasureRecord | None:
+    return next((m for m in measures if (m.name, m.stratum) == (name, stratum)), None)
+
+
+def share(measure: MeasureRecord | None) -> Estimate | None:
+    """Returns the estimate, if there is one and it lies on the axis from 0 to 1."""
+    if measure is None or not isinstance(measure.result, Estimate) or not numbers.is_rate(measure):
+        return None
+    return measure.result if 0 <= measure.result.value <= 1 else None
+
+
+def span(limits: Interval | None, axis: Axis, *, edges: tuple[float, float] = (0, 1)) -> Span | None:
+    if limits is None:
+        return None
+    low, high = (limit if limit is not None and isfinite(limit) else None for limit in (limits.low, limits.high))
+    return Span(
+        start=place(axis(edges[0] if low is None else low)),
+        end=place(axis(edges[1] if high is None else high)),
+        start_closed=low is not None,
+        end_closed=high is not None,
+    )
+
+
+def words(measure: MeasureRecord, estimate: Estimate) -> str:
+    """Says in words what is drawn of an estimate."""
+    value, limits = numbers.measured_value(measure, estimate), numbers.measured_interval(measure, estimate.interval)
+    said = [f"{value}, interval {limits}"]
+    if estimate.planning_interval is not None:
+        said.append(f"planning interval {numbers.measured_interval(measure, estimate.planning_interval)}")
+    if measure.planted is not None:
+        said.append(f"planted {numbers.scaled(measure.planted, measure.scale)}")
+    return ", ".join(said)
+
+
+def planted(measure: MeasureRecord, axis: Axis) -> str | None:
+    return None if measure.planted is None or not isfinite(measure.planted) else place(axis(measure.planted))
+
+
+def clip(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)
+
+
+def place(coordinate: float) -> str:
+    """Formats a coordinate for the page."""
+    return f"{coordinate:.1f}"
+
+
+# One value with its interval and its limit, small enough for a cell.
+
+
+WIDTH, PAD = 168, 6
+
+AXES: dict[Scale, tuple[float, float]] = {"rate": (0.0, 1.0), "difference": (-1.0, 1.0)}
+"""Scales with two ends. Any other scale has no axis that two judges would share, so its values are only printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The part of the axis that a limit allows."""
+
+    start: str
+    width: str
+    edge: str
+    """The position of the limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DotCell(Picture):
+    """One value on the axis of its scale."""
+
+    x: str
+    interval: Span | None
+    planning: Span | None
+    planted: str | None
+    allowed: Allowed | None = None
+    ends: tuple[str, str] | None = None
+    """Labels of the ends, if the axis is not the usual one from 0 to 1."""
+
+
+def dot_cell(measure: MeasureRecord, limit: LimitRecord | None = None) -> DotCell | NotDrawn:
+    """Draws the interval dot plot of one rate or difference."""
+    estimate, ends = measure.result, AXES.get(measure.scale)
+    if ends is None or not isinstance(estimate, Estimate) or not ends[0] <= estimate.value <= ends[1]:
+        return NotDrawn("Not drawn: no axis with two ends.")
+    axis = _axis(*ends)
+    said = words(measure, estimate)
+    return DotCell(
+        title=f"{measure.title} {measure.stratum}".strip(),
+        desc=f"{said}, limit {numbers.limit(limit.kind, limit.value)}" if limit else said,
+        x=place(axis(estimate.value)),
+        interval=span(estimate.interval, axis, edges=ends),
+        planning=span(estimate.planning_interval, axis, edges=ends),
+        planted=planted(measure, axis),
+        allowed=_allowed(limit, axis, ends) if limit else None,
+        ends=None if measure.scale == "rate" else (numbers.step(ends[0]), f"+{numbers.step(ends[1])}"),
+    )
+
+
+def _allowed(limit: LimitRecord, axis: Callable[[float], float], ends: tuple[float, float]) -> Allowed:
+    edge = axis(limit.value)
+    start, end = (axis(ends[0]), edge) if limit.kind == "at_most" else (edge, axis(ends[1]))
+    return Allowed(place(start), place(end - start), place(edge))
+
+
+def _axis(low: float, high: float) -> Callable[[float], float]:
+    return lambda value: PAD + (WIDTH - 2 * PAD) * (clip(value, low, high) - low) / (high - low)

@@ -1,0 +1,159 @@
+"""The gate for CI servers: as JUnit's XML, and on GitHub.
+
+JUnit's XML is what every CI server shows: one test case for each limit, and for each regression row.
+
+A limit that decides against the judge is a `failure`. One that decides and is not settled is an `error`: nobody knows
+what the result is, and a server would show anything else as green. One that is missed or not settled and does not
+decide is `skipped`, with the reason. So the file is green exactly where the command exits with 0.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+from xml.etree import ElementTree as ET
+
+from umpirical.reports.decision import INCOMPLETE
+from umpirical.reports.gate import GateDecision, HeldLimit
+from umpirical.reports.pages import plain
+from umpirical.reports.regressions import RegressionRow
+from umpirical.text.inert import no_command, one_line
+
+Result = Literal["failure", "error", "skipped"]
+
+RESULTS: dict[str, Result] = {"fail": "failure", "open": "error", "noted": "skipped"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    name: str
+    group: str
+    result: Result | None = None
+    kind: str = ""
+    message: str = ""
+
+
+def render_junit(gate: GateDecision) -> str:
+    """Renders the gate. The same decision gives the same text: it has neither a time nor the name of a machine."""
+    suites = ET.Element("testsuites", name="umpirical gate")
+    suite = ET.SubElement(suites, "testsuite", name=_inert(gate.judge))
+    properties = ET.SubElement(suite, "properties")
+    for name in ("verdict", "policy", "policy_line", "protocol", "run", "line"):
+        ET.SubElement(properties, "property", name=f"umpirical.{name}", value=_inert(getattr(gate, name)))
+    cases = list(_cases(gate))
+    for case in cases:
+        _write(suite, case, _inert(gate.judge))
+    for element in (suites, suite):
+        element.set("tests", str(len(cases)))
+        for result, plural in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+            element.set(plural, str(sum(case.result == result for case in cases)))
+        element.set("time", "0")
+    ET.indent(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
+
+
+def _inert(text: str) -> str:
+    # A step may print the file.
+    return no_command(one_line(text))
+
+
+def _cases(gate: GateDecision) -> Iterator[_Case]:
+    if gate.exit_code == INCOMPLETE:
+        yield _Case("The run is complete", "run", "error", gate.verdict, gate.line)
+    limits = [_limit(limit) for limit in gate.limits]
+    yield from limits
+    shown = {case.result for case in limits} & {"failure", "error"}
+    if gate.exit_code in {3, 4} and not shown:
+        # What decides is no limit: stimuli that failed a gate of their own, say.
+        yield _Case("The decision", "decision", "failure" if gate.exit_code == 3 else "error", gate.verdict, gate.line)
+    for row in gate.baseline.rows if gate.baseline else ():
+        yield _row(row)
+
+
+def _limit(limit: HeldLimit) -> _Case:
+    name = f"{limit.title} {limit.allowed}".rstrip()
+    return _Case(name, "limits", RESULTS.get(limit.effect), limit.verdict, limit.why)
+
+
+def _row(row: RegressionRow) -> _Case:
+    results: dict[str, Result] = {"worse": "failure", "not comparable": "skipped"}
+    return _Case(f"{row.title}: no regression", "baseline", results.get(row.standing), row.standing, row.words)
+
+
+def _write(suite: ET.Element, case: _Case, judge: str) -> None:
+    element = ET.SubElement(
+        suite, "testcase", classname=f"umpirical.{case.group}.{judge}", name=_inert(case.name), time="0"
+    )
+    if case.result == "skipped":
+        ET.SubElement(element, "skipped", message=_inert(f"{case.kind}: {case.message}"))
+    elif case.result is not None:
+        told = ET.SubElement(element, case.result, type=case.kind, message=_inert(case.message))
+        told.text = _inert(case.message)
+
+
+# The gate on GitHub: a summary of the job, and annotations.
+#
+# A runner reads what a step prints for commands. So nothing here can begin a line, end one, or hold the start of a
+# command: whoever names a judge does not get to write one.
+
+
+WORDS = {"pass": "PASS", "fail": "**FAIL**", "open": "**OPEN**", "noted": "noted"}
+
+MOST_ANNOTATIONS = 10
+"""GitHub shows as many of each kind from a step."""
+
+
+def render_summary(gate: GateDecision) -> str:
+    """Renders the gate as Markdown, for the summary of a job."""
+    return "\n".join(_summary(gate)) + "\n"
+
+
+def _summary(gate: GateDecision) -> Iterator[str]:
+    yield from (f"### {plain(gate.judge)}: {plain(gate.title)}", "", plain(gate.line), "")
+    yield from ("| limit | allowed | | why |", "| --- | --- | --- | --- |")
+    for limit in gate.limits:
+        yield f"| {plain(limit.title)} | {plain(limit.allowed)} | {WORDS[limit.effect]} | {plain(limit.why)} |"
+    yield ""
+    if gate.policy_line:
+        yield from (f"{plain(gate.policy_line)}.", "")
+    if gate.baseline is None:
+        return
+    run, judge = plain(gate.baseline.run), plain(gate.baseline.judge)
+    yield f"Against {run} ({judge}), worse by more than {gate.baseline.margin:g}:"
+    yield from ("", "| measure | | before → now |", "| --- | --- | --- |")
+    for row in gate.baseline.rows:
+        standing = "**WORSE**" if row.standing == "worse" else row.standing
+        yield f"| {plain(row.title)} | {standing} | {plain(row.words)} |"
+    yield ""
+
+
+def render_annotations(gate: GateDecision) -> list[str]:
+    """Renders what stops the gate as commands of a runner: an error for what decides, a warning for what is open."""
+    kind = "warning" if gate.verdict == "not-enough-data" else "error"
+    whole = [] if gate.passed else [(kind, f"{gate.judge}: {gate.title}", gate.line)]
+    kinds = {"fail": "error", "open": "warning"}
+    limits = [(kinds[one.effect], *_said(one)) for one in gate.limits if one.effect in kinds]
+    worse = gate.baseline.worse if gate.baseline else []
+    rows = [("error", f"{row.title}: regression", row.words) for row in worse]
+    told = [*whole, *limits, *rows]
+    return [
+        _command(*one)
+        for kind in ("error", "warning")
+        for one in [one for one in told if one[0] == kind][:MOST_ANNOTATIONS]
+    ]
+
+
+def _said(limit: HeldLimit) -> tuple[str, str]:
+    return f"{limit.title} {limit.allowed}".rstrip(), f"{limit.verdict}: {limit.why}"
+
+
+def _command(kind: str, title: str, message: str) -> str:
+    return f"::{kind} title={_escaped(title, more=True)}::{_escaped(message)}"
+
+
+def _escaped(text: str, *, more: bool = False) -> str:
+    """Escapes a message as a runner reads it; `more` for a property, in which a colon and a comma mean something.
+
+    The older form of a command, `##[name]`, is found anywhere in a line, so that no text may hold its start.
+    """
+    escaped = no_command(one_line(text)).replace("%", "%25")
+    return escaped.replace(":", "%3A").replace(",", "%2C") if more else escaped
