@@ -63,33 +63,33 @@ bench:
 engine *arguments:
     python -m tests.models.engine {{arguments}}
 
-# Judges of every framework, or of those named, each in an environment of its own; writes docs/frameworks/results.md
+# Judges of every framework, or of those named, each in an environment of its own; writes docs/connect/frameworks/results.md
 frameworks *arguments:
     python -m tests.frameworks.matrix {{arguments}}
 
-# One real small model through three frameworks and directly; writes docs/frameworks/real-model.md
+# One real small model through three frameworks and directly; writes docs/connect/frameworks/real-model.md
 real-model:
     python -m tests.frameworks.real_model
 
 # Write the pages of docs/casebook again from its records
 casebook:
-    python docs/casebook/write.py
+    python docs/results/casebook/write.py
 
 # Write docs/papers again: the tables of both papers, from their counts
 papers:
-    python docs/papers/write.py
+    python docs/results/papers/write.py
 
-# Write docs/quads.md again: thirty quads to read
+# Write docs/explanation/crossed-pairs.md again: thirty quads to read
 quads:
-    python docs/quads/write.py
+    python docs/explanation/crossed-pairs/write.py
 
-# Draw what the decision does with known judges again, 500 runs each, and write docs/operating.md
+# Draw what the decision does with known judges again, 500 runs each, and write docs/explanation/reliability.md
 operating:
-    python docs/operating/write.py --runs 500
+    python docs/explanation/reliability/write.py --runs 500
 
-# Ask the judges whose worth is known again, and write docs/judges-tested.md
+# Ask the judges whose worth is known again, and write docs/explanation/judges-tested.md
 judges-tested:
-    python docs/judges-tested/write.py
+    python docs/explanation/judges-tested/write.py
 
 # Build the site into out/site: every page, with its links checked
 docs:
@@ -100,9 +100,9 @@ reference:
     python docs/reference/write.py
     python -m supply.licences
 
-# Write docs/api.md again, with its examples run
+# Write docs/reference/api.md again, with its examples run
 api:
-    python docs/api/write.py
+    python docs/reference/api/write.py
 
 # One million judgments on one machine, with the memory they take
 million:

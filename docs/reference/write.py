@@ -202,9 +202,9 @@ def _cell(text: str) -> str:
 FORMULAS_HEAD = """\
 # Measures and formulas
 
-The contract of every measure, as it stands in the code; [a table](../measures.md) says in a sentence what each is for.
+The contract of every measure, as it stands in the code; [a table](measures.md) says in a sentence what each is for.
 A level is what is counted, and a cluster is a task family or an item. [How to read an
-interval](../concepts/intervals.md) is a page of its own.
+interval](../explanation/intervals.md) is a page of its own.
 """
 
 TITLES = {

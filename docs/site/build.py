@@ -24,7 +24,7 @@ CONFIG = ROOT / "mkdocs.yml"
 PROJECT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 """Pages of the repository's root that are pages of the site, too."""
 
-PARTS = frozenset({ROOT / "docs" / "quads" / "head.md"})
+PARTS = frozenset({ROOT / "docs" / "explanation" / "crossed-pairs" / "head.md"})
 """Files that are a part of a page, and no page."""
 
 _FENCED = re.compile(r"^(```.*?^```$)", re.DOTALL | re.MULTILINE)

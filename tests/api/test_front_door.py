@@ -77,7 +77,7 @@ ROWS = [
 def test_every_public_name_is_sorted_there_and_documented():
     assert umpirical.__all__ == sorted(umpirical.__all__)
     assert dir(umpirical) == umpirical.__all__
-    names = re.findall(r"^### `(\w+)`$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    names = re.findall(r"^### `(\w+)`$", (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(names) == umpirical.__all__
     with pytest.raises(AttributeError, match="no attribute 'datasheets'"):
         _ = umpirical.datasheets

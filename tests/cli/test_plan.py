@@ -438,7 +438,7 @@ def test_help_imports_nothing_heavy(arguments):
 
 
 def test_a_plan_to_a_question_says_what_settles_it(several, umpirical):
-    """As docs/policies.md has it."""
+    """As docs/decide/policies.md has it."""
     planned = ["plan", several, "--judge", "gpt"]
     _, out, _ = umpirical(*planned, "--for", "dark-current<=0.05", "--json")
     [found] = json.loads(out)["questions"]

@@ -410,7 +410,7 @@ def test_a_database_url_that_is_wrong_does_not_show_its_password(folder, umpiric
     assert "s3cret" not in out + err
 
 
-GUIDE = ROOT / "docs" / "review.md"
+GUIDE = ROOT / "docs" / "data" / "review.md"
 
 
 def test_the_commands_of_the_guide_work(tmp_path, umpirical, monkeypatch):

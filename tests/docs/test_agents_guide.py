@@ -15,7 +15,7 @@ from umpirical.protocols.agent.page import STACKS
 from umpirical.stimuli.transcripts.cases import EDITS
 from umpirical.study.file import parse_study
 
-GUIDE = ROOT / "docs" / "agents.md"
+GUIDE = ROOT / "docs" / "data" / "agents.md"
 (COMMANDS,) = blocks(GUIDE, "sh")
 STUDY, COMPARING, *REWRITING = blocks(GUIDE, "yaml")
 

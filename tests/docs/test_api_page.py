@@ -1,4 +1,4 @@
-"""docs/api.md is what its template and the code give, and its examples show what they show on this machine."""
+"""docs/reference/api.md is what its template and the code give, and its examples show what they show on this machine."""
 
 import inspect
 import os
@@ -11,7 +11,7 @@ from tests.cases import each
 from tests.docs.reading import ROOT, blocks, load_script
 from umpirical.stimuli.controlled.datasheet_set import RECIPES
 
-FOLDER = ROOT / "docs" / "api"
+FOLDER = ROOT / "docs" / "reference" / "api"
 
 
 write = load_script(FOLDER / "write.py", "api_write")
@@ -35,7 +35,7 @@ def test_a_page_that_says_something_else_is_found(rendered, tmp_path, monkeypatc
     monkeypatch.setattr(write, "PAGE", page)
     monkeypatch.setattr(write, "render_page", lambda _: rendered)
     assert write.main(["--check"]) == bool(change)
-    assert ("run python docs/api/write.py" in capsys.readouterr().err) == bool(change)
+    assert ("run python docs/reference/api/write.py" in capsys.readouterr().err) == bool(change)
     assert write.main([]) == 0
     assert page.read_text(encoding="utf-8") == PAGE
 

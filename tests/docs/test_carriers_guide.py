@@ -1,4 +1,4 @@
-"""docs/carriers.md says what is made of carriers."""
+"""docs/data/own-answers.md says what is made of carriers."""
 
 from collections import Counter
 
@@ -10,7 +10,7 @@ from umpirical.stimuli.controlled.carriers.pairs import EDITS, LAYOUTS, MOST_EDI
 from umpirical.store.yaml_files import parse_yaml
 from umpirical.study.file import parse_study
 
-GUIDE = ROOT / "docs" / "carriers.md"
+GUIDE = ROOT / "docs" / "data" / "own-answers.md"
 
 STUDY, ANSWERS = blocks(GUIDE, "yaml")
 

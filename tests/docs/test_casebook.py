@@ -15,7 +15,7 @@ from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.reports.record import record_json
 from umpirical.study.file import read_study
 
-FOLDER = ROOT / "docs" / "casebook"
+FOLDER = ROOT / "docs" / "results" / "casebook"
 
 
 write = load_script(FOLDER / "write.py", "casebook_write")

@@ -1,4 +1,4 @@
-"""docs/claims.md: its table is made, its commands are run, and they print what it shows."""
+"""docs/decide/claims.md: its table is made, its commands are run, and they print what it shows."""
 
 import shlex
 
@@ -11,7 +11,7 @@ from umpirical.cli import main
 from umpirical.cli.verdicts import COLUMNS
 from umpirical.datasets.verdicts import targets
 
-PAGE = ROOT / "docs" / "claims.md"
+PAGE = ROOT / "docs" / "decide" / "claims.md"
 
 
 @pytest.fixture(scope="module")

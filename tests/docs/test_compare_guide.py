@@ -8,7 +8,7 @@ from tests.stimuli.built import lend_stimuli
 from tests.trusting import trusting
 from umpirical.reports.comparison import MARGINS, NARROWER, Words
 
-GUIDE = ROOT / "docs" / "compare.md"
+GUIDE = ROOT / "docs" / "decide" / "compare.md"
 
 
 def test_the_commands_and_the_python_do_what_they_say(umpirical, tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ from tests.docs.reading import ROOT, table
 from umpirical.protocols.stress.spec import REPEAT_TESTS, StressSpec
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 
-PAGE = ROOT / "docs" / "conformance.md"
+PAGE = ROOT / "docs" / "results" / "conformance.md"
 ROWS = table(PAGE, "#")
 WORDS = ("done", "differently", "partial", "missing")
 

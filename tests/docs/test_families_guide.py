@@ -1,4 +1,4 @@
-"""docs/families.md: its example is a sound family, and its keys are those that are read."""
+"""docs/data/own-tasks.md: its example is a sound family, and its keys are those that are read."""
 
 from collections import Counter
 
@@ -11,7 +11,7 @@ from umpirical.stimuli.controlled.gates import REQUEST_GAP, refuse_unsound, try_
 from umpirical.stimuli.controlled.materials import crossed_materials
 from umpirical.study.file import parse_study
 
-GUIDE = ROOT / "docs" / "families.md"
+GUIDE = ROOT / "docs" / "data" / "own-tasks.md"
 TEXT = GUIDE.read_text(encoding="utf-8")
 
 STUDY, EXAMPLE = blocks(GUIDE, "yaml")

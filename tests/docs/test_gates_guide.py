@@ -1,4 +1,4 @@
-"""docs/gates.md: its tables are what was drawn, what was drawn is what is drawn again, and its promises hold."""
+"""docs/automate/gates.md: its tables are what was drawn, what was drawn is what is drawn again, and its promises hold."""
 
 import re
 
@@ -10,9 +10,9 @@ from umpirical.reports.decision import EXIT_CODES
 from umpirical.reports.gate import GATE_TITLES, INCOMPLETE, REGRESSION
 from umpirical.reports.regressions import MARGIN
 
-GUIDE = ROOT / "docs" / "gates.md"
+GUIDE = ROOT / "docs" / "automate" / "gates.md"
 
-write = load_script(ROOT / "docs" / "gates" / "write.py", "gates_write")
+write = load_script(ROOT / "docs" / "automate" / "gates" / "write.py", "gates_write")
 
 RUNS, CELLS = write.kept_counts()
 
@@ -131,5 +131,5 @@ def test_every_option_is_on_the_page_and_the_margin_is_the_one_that_is_used():
 def test_the_example_in_python_is_measured(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     [example] = blocks(GUIDE, "python")
-    exec(compile(example, "docs/gates.md", "exec"), {})  # noqa: S102  # our own example
+    exec(compile(example, "docs/automate/gates.md", "exec"), {})  # noqa: S102  # our own example
     assert capsys.readouterr().out == "use 0 []\n"

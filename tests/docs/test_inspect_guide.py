@@ -1,10 +1,10 @@
-"""docs/inspect.md names the parameters that the tasks have."""
+"""docs/automate/inspect.md names the parameters that the tasks have."""
 
 import ast
 
 from tests.docs.reading import ROOT, table
 
-PAGE = ROOT / "docs" / "inspect.md"
+PAGE = ROOT / "docs" / "automate" / "inspect.md"
 TASKS = ROOT / "src" / "umpirical" / "integrations" / "inspect" / "tasks.py"
 
 

@@ -8,7 +8,7 @@ from umpirical.judges.arguments import MESSAGES, NAMES, arguments_of
 from umpirical.judges.spec import JudgeSpec
 from umpirical.store.yaml_files import load_yaml, read
 
-PAGE = ROOT / "docs" / "judges.md"
+PAGE = ROOT / "docs" / "connect" / "judges.md"
 
 
 def test_the_function_is_called_by_its_names():

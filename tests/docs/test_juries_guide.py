@@ -8,7 +8,7 @@ from tests.docs.reading import ROOT, blocks, table
 from umpirical.cli import main
 from umpirical.stats.juries import RULES, effective_judges
 
-GUIDE = ROOT / "docs" / "juries.md"
+GUIDE = ROOT / "docs" / "decide" / "juries.md"
 (STUDY,) = blocks(GUIDE, "yaml")
 (COMMANDS,) = blocks(GUIDE, "sh")
 

@@ -14,7 +14,7 @@ from umpirical.protocols.pairs.protocol import pairs_needed
 from umpirical.protocols.pairs.spec import PairsPolicy
 from umpirical.study.file import read_study
 
-GUIDE = ROOT / "docs" / "labelled-pairs.md"
+GUIDE = ROOT / "docs" / "data" / "labelled-pairs.md"
 (COMMANDS,) = blocks(GUIDE, "sh")
 (STUDY,) = blocks(GUIDE, "yaml")
 TEXT = GUIDE.read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import pytest
 
 from umpirical.stimuli.controlled.datasheet_set import RECIPES
 
-FOLDER = Path(__file__).parents[2] / "docs" / "operating"
+FOLDER = Path(__file__).parents[2] / "docs" / "explanation" / "reliability"
 
 ACCEPTED = ("use", "use-with-limits")
 ERROR = 2.6 * (0.05 * 0.95 / 500) ** 0.5

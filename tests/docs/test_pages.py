@@ -5,7 +5,7 @@ from tests.docs.reading import PAGES, ROOT, links, table
 from umpirical.measures.catalogue import MEASURES
 from umpirical.registry import load_object
 
-GLOSSARY = table(ROOT / "docs" / "glossary.md", "word")
+GLOSSARY = table(ROOT / "docs" / "reference" / "glossary.md", "word")
 
 
 @each("page", PAGES)
@@ -33,7 +33,7 @@ def test_a_word_of_the_glossary_is_in_the_code(row):
 def test_the_names_of_the_paper_are_those_of_the_registry():
     told = {
         symbol: measure.partition(",")[0].strip("`")
-        for symbol, measure in table(ROOT / "docs" / "measures.md", "symbol")
+        for symbol, measure in table(ROOT / "docs" / "reference" / "measures.md", "symbol")
     }
     own = {spec.symbol: spec.name for spec in MEASURES if spec.symbol}
     assert told == own | {spec.symbol_above_0: spec.name for spec in MEASURES if spec.symbol_above_0}

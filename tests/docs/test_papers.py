@@ -7,7 +7,7 @@ import pytest
 
 from tests.docs.reading import ROOT, load_script
 
-write = load_script(ROOT / "docs" / "papers" / "write.py", "papers_write")
+write = load_script(ROOT / "docs" / "results" / "papers" / "write.py", "papers_write")
 
 
 @pytest.fixture

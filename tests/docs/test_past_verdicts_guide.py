@@ -1,4 +1,4 @@
-"""docs/past-verdicts.md shows what the command prints, and names the formats and columns that there are."""
+"""docs/data/past-verdicts.md shows what the command prints, and names the formats and columns that there are."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from umpirical.cli import main
 from umpirical.cli.verdicts import ROLES
 from umpirical.datasets.verdicts.formats import FORMATS
 
-PAGE = ROOT / "docs" / "past-verdicts.md"
+PAGE = ROOT / "docs" / "data" / "past-verdicts.md"
 
 
 def test_what_it_shows_is_printed(tmp_path, monkeypatch, capsys):

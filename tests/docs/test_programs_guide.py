@@ -13,7 +13,7 @@ from umpirical.domain.responses import FailureKind
 from umpirical.judges.adapters import program as processes
 from umpirical.study.file import parse_study
 
-GUIDE = ROOT / "docs" / "programs.md"
+GUIDE = ROOT / "docs" / "connect" / "programs.md"
 PROGRAM, ENDPOINT, PRIVATE = blocks(GUIDE, "yaml")
 (JUDGE,) = blocks(GUIDE, "python")
 (LINES,) = blocks(GUIDE, "json")

@@ -1,11 +1,11 @@
-"""docs/quads.md shows quads as they are made: the texts, and which one is better under which version."""
+"""docs/explanation/crossed-pairs.md shows quads as they are made: the texts, and which one is better under which version."""
 
 from collections import Counter
 
 from tests.docs.reading import ROOT, load_script
 from umpirical.stimuli.controlled.family_files import builtin_families
 
-write = load_script(ROOT / "docs" / "quads" / "write.py", "quads_write")
+write = load_script(ROOT / "docs" / "explanation" / "crossed-pairs" / "write.py", "quads_write")
 QUADS = list(write.quads())
 
 
@@ -34,6 +34,6 @@ def test_a_page_that_says_something_else_is_found(tmp_path, monkeypatch, capsys)
     monkeypatch.setattr(write, "PAGE", page)
     monkeypatch.setattr(write, "render_page", lambda: shown)
     assert write.main(["--check"]) == 1
-    assert "run python docs/quads/write.py" in capsys.readouterr().err
+    assert "run python docs/explanation/crossed-pairs/write.py" in capsys.readouterr().err
     assert write.main([]) == 0
     assert write.main(["--check"]) == 0

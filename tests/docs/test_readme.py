@@ -130,7 +130,7 @@ BUILT_IN = [spec for spec in MEASURES if spec.compute.__module__.startswith("ump
 
 
 def test_the_table_of_measures_is_the_registry():
-    assert table(ROOT / "docs" / "measures.md", "measure") == [
+    assert table(ROOT / "docs" / "reference" / "measures.md", "measure") == [
         [f"`{spec.name}`", spec.about, spec.worse, spec.scale, ", ".join(spec.kinds)] for spec in BUILT_IN
     ]
 

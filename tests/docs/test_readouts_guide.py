@@ -7,7 +7,7 @@ from umpirical.cli import COMMANDS
 from umpirical.domain.readouts import READOUTS
 from umpirical.study.file import parse_study
 
-GUIDE = ROOT / "docs" / "readouts.md"
+GUIDE = ROOT / "docs" / "decide" / "scoring-methods.md"
 
 
 def test_the_table_is_that_of_the_code():

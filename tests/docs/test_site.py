@@ -19,7 +19,7 @@ from tests.docs.reading import ROOT, load_script, table
 
 site = load_script(ROOT / "docs" / "site" / "build.py", "site_build")
 
-TERMS = ROOT / "docs" / "concepts" / "papers.md"
+TERMS = ROOT / "docs" / "explanation" / "papers.md"
 
 LOADED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("link", "href"), ("object", "data")}
 """What a browser fetches by itself."""
@@ -199,7 +199,7 @@ def test_a_link_that_leads_nowhere_stops_the_build(tmp_path, monkeypatch):
 
 
 def test_a_page_that_lies_elsewhere_in_the_site_is_linked_to_where_it_lies():
-    assert site.place(ROOT / "docs" / "gates.md") == Path("gates.md")
+    assert site.place(ROOT / "docs" / "automate" / "gates.md") == Path("automate/gates.md")
     assert site.place(ROOT / "README.md") == Path("index.md")
     assert site.place(ROOT / "SECURITY.md") == Path("project/SECURITY.md")
     assert site.place(ROOT / "examples" / "gate" / "judge.yml") == Path("examples/gate/judge.yml")
@@ -208,11 +208,11 @@ def test_a_page_that_lies_elsewhere_in_the_site_is_linked_to_where_it_lies():
 def test_links_are_written_anew_files_are_taken_along_and_code_is_left_alone(tmp_path):
     site.gather(tmp_path)
     gate = (tmp_path / "examples" / "gate" / "README.md").read_text(encoding="utf-8")
-    assert "](../../gates.md)" in gate
+    assert "](../../automate/gates.md)" in gate
     assert (tmp_path / "examples" / "gate" / "judge.yml").is_file()
     assert "](examples/gate/README.md)" in (tmp_path / "gates.md").read_text(encoding="utf-8")
     assert not list(tmp_path.rglob("head.md"))
-    for page in (ROOT / "docs" / "api.md", ROOT / "docs" / "judges.md"):
+    for page in (ROOT / "docs" / "reference" / "api.md", ROOT / "docs" / "connect" / "judges.md"):
         there, here = (path.read_text(encoding="utf-8") for path in (page, tmp_path / page.name))
         fenced = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
         assert fenced.findall(there) == fenced.findall(here)
@@ -225,6 +225,6 @@ def test_the_tables_of_terms_name_measures_and_tests_that_there_are():
     known = {*MEASURES.names(), *PERTURBATIONS.names()}
     named = {word for row in _rows(TERMS) for word in re.findall(r"`([a-z0-9]+(?:-[a-z0-9]+)+)`", row[1])}
     assert named - known <= {"different-subset", "forced-choice"}
-    assert {row[0].strip("`") for row in table(ROOT / "docs" / "stress-tests.md", "harness")} <= {
+    assert {row[0].strip("`") for row in table(ROOT / "docs" / "data" / "stress-tests.md", "harness")} <= {
         word.strip("`") for row in _rows(TERMS) for word in re.findall(r"`\w+`", row[0])
     }

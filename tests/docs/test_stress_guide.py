@@ -19,8 +19,8 @@ from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPe
 from umpirical.stimuli.simulated import FAULTS
 from umpirical.study.file import parse_study
 
-GUIDE = ROOT / "docs" / "stress-tests.md"
-REFERENCE = ROOT / "docs" / "perturbations.md"
+GUIDE = ROOT / "docs" / "data" / "stress-tests.md"
+REFERENCE = ROOT / "docs" / "reference" / "perturbations.md"
 (ANSWERS,) = blocks(GUIDE, "csv")
 (COMMANDS,) = blocks(GUIDE, "sh")
 STUDY, RESPONSES = blocks(GUIDE, "yaml")

@@ -1,4 +1,4 @@
-"""docs/transcripts.md names the formats, preprocessors and limits that there are, and its example runs."""
+"""docs/data/transcripts.md names the formats, preprocessors and limits that there are, and its example runs."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from tests.docs.reading import ROOT, blocks, table
 from umpirical.datasets.transcripts.files import ENDINGS, FORMATS, PREPROCESSORS
 from umpirical.datasets.transcripts.sources import TranscriptLimits
 
-PAGE = ROOT / "docs" / "transcripts.md"
+PAGE = ROOT / "docs" / "data" / "transcripts.md"
 
 
 def test_it_names_every_format_preprocessor_and_limit():

@@ -16,8 +16,8 @@ from umpirical.cli import main
 from umpirical.reports.decision import EXIT_CODES
 from umpirical.reports.gate import INCOMPLETE, REGRESSION
 
-TUTORIAL = ROOT / "docs" / "tutorial"
-CONCEPTS = ROOT / "docs" / "concepts"
+TUTORIAL = ROOT / "docs" / "tutorials"
+CONCEPTS = ROOT / "docs" / "explanation"
 
 INSTALLING = ["python3 -m venv venv", "source venv/bin/activate", "pip install umpirical"]
 """Commands that make the environment, which is there already; `supply/install.py` does what they do."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.view import studies
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "view.md").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).parents[2] / "docs" / "decide" / "view.md").read_text(encoding="utf-8")
 
 
 def test_its_commands_do_what_the_page_says(umpirical, tmp_path, monkeypatch):

@@ -38,7 +38,7 @@ from umpirical.runs.loop import run_on_loop
 from umpirical.testing import JudgeSamples, check_judge_adapter
 
 HARD = 'A "quoted" {brace} {{mustache}} <b>&amp;</b>\tTab\nline\r\n\\n \\ $x$ %s ünï 漢字 🙂 </answer>'
-PAGES = Path(__file__).resolve().parents[2] / "docs" / "frameworks"
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "connect" / "frameworks"
 MISSES = 0.2
 """Share of intervals that may miss: one in twenty does, and those of one run lean on the same answers."""
 DEADLINE = 240.0

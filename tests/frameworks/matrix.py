@@ -3,7 +3,7 @@
 `--page` only writes the table again.
 
 An environment has Umpirical from this checkout and the pinned versions of `versions.toml`. What was found is written to
-`docs/frameworks/results.json`, and as a table to `results.md` beside it. Environments are removed afterwards, unless
+`docs/connect/frameworks/results.json`, and as a table to `results.md` beside it. Environments are removed afterwards, unless
 they are to be kept.
 """
 
@@ -21,7 +21,7 @@ from typing import Any
 from umpirical.domain.digests import digest
 
 ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "docs" / "frameworks" / "results.json"
+RESULTS = ROOT / "docs" / "connect" / "frameworks" / "results.json"
 PATIENCE = 5400
 """Seconds for all judges of one framework, on a busy machine."""
 

@@ -5,7 +5,7 @@ environment, through Umpirical's adapter. Every request that the framework sent 
 nothing but the standard library, and its reply is read here by hand: that verdict has to be the same. Last, Umpirical
 asks the same model with its own prompt: where that verdict differs, the framework's prompt is the reason.
 
-What was found is written to `docs/frameworks/real-model.json`, and as a table to `real-model.md` beside it.
+What was found is written to `docs/connect/frameworks/real-model.json`, and as a table to `real-model.md` beside it.
 """
 
 import json
@@ -36,7 +36,7 @@ from umpirical.judges.user_code import silence_telemetry
 from umpirical.models.spec import Calling
 from umpirical.runs.loop import run_on_loop
 
-FOUND = ROOT / "docs" / "frameworks" / "real-model.json"
+FOUND = ROOT / "docs" / "connect" / "frameworks" / "real-model.json"
 SETTINGS = {"temperature": 0, "seed": 1, "max_tokens": 400, "repeat_penalty": 1.3}
 """What the server is asked to do, whoever asks: the same question has to have the same answer, and a small model that
 reasons has to come to an end."""
@@ -176,7 +176,7 @@ framework and Umpirical's adapter for it.
 the reply by hand: the verdict that Umpirical recorded is the one that the model gave. *Own prompt* is Umpirical's
 built-in prompt for the same model, kind and scale. Where that verdict differs, nothing but what the model was told
 does: the prompt and the form in which an answer is wanted are part of the judge, and they are what is measured. This
-model follows them more than the answers ([casebook](../casebook/smollm2-135m.md)): one prompt makes it name a winner in
+model follows them more than the answers ([casebook](../../results/casebook/smollm2-135m.md)): one prompt makes it name a winner in
 every call, another one none.
 
 | framework | judge | asked | same directly | same with own prompt | through the framework | own prompt |

@@ -63,5 +63,5 @@ def test_every_framework_has_a_page_and_a_place_in_the_index():
     index = (RESULTS.parent / "README.md").read_text(encoding="utf-8")
     for name in FRAMEWORKS:
         told = f"{name.replace('_', '-')}.md"
-        assert (ROOT / "docs" / "frameworks" / told).is_file()
+        assert (ROOT / "docs" / "connect" / "frameworks" / told).is_file()
         assert f"({told})" in index

@@ -1,4 +1,4 @@
-"""docs/pytest.md: its tests are run, and what it says of options and outcomes is what there is."""
+"""docs/automate/pytest.md: its tests are run, and what it says of options and outcomes is what there is."""
 
 import re
 
@@ -9,7 +9,7 @@ from umpirical.pytest_plugin.settings import COUNTED_AS, OPTIONS
 
 pytest_plugins = ["pytester"]
 
-PAGE = ROOT / "docs" / "pytest.md"
+PAGE = ROOT / "docs" / "automate" / "pytest.md"
 
 
 def test_the_examples_are_run_and_come_to_what_the_page_shows(suite):

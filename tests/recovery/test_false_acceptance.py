@@ -5,7 +5,7 @@ family are beta-binomial around the limit: two of them agree more often than by 
 graded pairs come as whole quads, since what hides a difference under one version of a task hides it under both. With
 four looks, a quarter of the families is asked before each, and passing at any look counts.
 
-`docs/judges-tested.md` has every rate over 2,000 runs. `pytest -m slow tests/recovery/test_false_acceptance.py` draws
+`docs/explanation/judges-tested.md` has every rate over 2,000 runs. `pytest -m slow tests/recovery/test_false_acceptance.py` draws
 them too.
 """
 
@@ -38,7 +38,7 @@ LOOKS = 4
 LONGEST = "+200%"
 """The only conflict pairs of one amount that a limit is set on."""
 
-KEPT = Path(__file__).parents[2] / "docs" / "judges-tested" / "at_thresholds.json"
+KEPT = Path(__file__).parents[2] / "docs" / "explanation" / "judges-tested" / "at_thresholds.json"
 
 COUNTED = ("vacuum", "pairs", "quads", "calls")
 
@@ -195,7 +195,7 @@ def test_a_judge_at_a_limit_is_rarely_accepted(correlation, looks, size, runs, c
     assert max(rates.values()) <= HIGHEST + chance, rates
 
 
-# The page, written by `docs/judges-tested/write.py`
+# The page, written by `docs/explanation/judges-tested/write.py`
 
 
 def test_the_page_has_every_threshold_and_no_rate_above_what_is_promised():

@@ -141,7 +141,7 @@ def stress_study(judge: object, data: str | Path | Iterable[Mapping[str, Any]], 
     plain = {key: value for key, value in chosen.items() if key not in ("kind", "scale")}
     keys = {"study": "stress", "seed": options.seed, "concurrency": options.concurrency, "stress": stressed}
     keys |= {"judges": [plain], **written, "dataset": dataset}
-    return _data_study(keys, judge, found, options, guide="docs/stress-tests.md")
+    return _data_study(keys, judge, found, options, guide="docs/data/stress-tests.md")
 
 
 def pairs_study(judge: object, data: str | Path | Iterable[Mapping[str, Any]], options: PairsKeywords) -> Study[Any]:
@@ -158,7 +158,7 @@ def pairs_study(judge: object, data: str | Path | Iterable[Mapping[str, Any]], o
     keys = {"study": "pairs", "protocol": "pairs", "seed": options.seed, "concurrency": options.concurrency}
     keys |= _said({"edits": options.edits, "policy": options.policy})
     keys |= {"dataset": dataset, "design": {"repeats": options.repeats}, "judges": [chosen]}
-    return _data_study(keys, judge, found, options, guide="docs/labelled-pairs.md")
+    return _data_study(keys, judge, found, options, guide="docs/data/labelled-pairs.md")
 
 
 def _said(given: Mapping[str, object]) -> dict[str, object]:

@@ -383,7 +383,7 @@ class Shelf(ABC, Generic[PolicyT]):
         try:
             return parse_yaml(json.dumps({"policy": self.unnamed, **policy}, indent=1), name="policy")
         except TypeError as error:
-            raise UsageError(f"the policy is no plain data: {error}", fix="see docs/policies.md for its keys") from None
+            raise UsageError(f"the policy is no plain data: {error}", fix="see docs/decide/policies.md for its keys") from None
 
 
 def policy_words(name: str, digest: str, *, shipped: bool) -> str:
@@ -427,7 +427,7 @@ def refuse_unknown(measures: Iterable[str], document: YamlDocument) -> None:
     """Raises ConfigError for a measure that is not installed."""
     for name in measures:
         if name not in MEASURES.names():
-            raise ConfigError(f"no measure named {name}", where=document.name, fix="docs/measures.md lists them")
+            raise ConfigError(f"no measure named {name}", where=document.name, fix="docs/reference/measures.md lists them")
 
 
 class LimitShelf(Shelf[Policy]):

@@ -11,7 +11,7 @@ from tests.protocols.datasheet.in_process import decisions
 from tests.protocols.datasheet.tested_judges import BAD, EVERY, NOT_EXCLUDED, SOUND
 from tests.stimuli.built import built
 
-PAGE = Path(__file__).parents[3] / "docs" / "judges-tested.md"
+PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "judges-tested.md"
 
 ACCEPTED = {"use", "use-with-limits"}
 
@@ -83,7 +83,7 @@ def test_a_judge_that_fails_in_one_part_is_told_which(name, words):
     assert any(said.lower().startswith(words.lower()) for said in found["ranking"].not_for)
 
 
-# The page, written by `docs/judges-tested/write.py`
+# The page, written by `docs/explanation/judges-tested/write.py`
 
 
 def rows():
