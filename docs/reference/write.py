@@ -31,7 +31,7 @@ Schema = Mapping[str, Any]
 COMMANDS_HEAD = """\
 # Commands
 
-What `umpirical COMMAND --help` says. [Exit codes](exit-codes.md) are the same for all of them, and
+This is the output of `umpirical COMMAND --help`. [Exit codes](exit-codes.md) are the same for all of them, and
 [the environment](environment.md) lists the variables they read. `umpirical completion bash` completes them in a shell.
 """
 
@@ -82,8 +82,8 @@ HELP = ["-h", "--help"]
 SECTIONS = {
     "DatasheetSpec": "A datasheet study",
     "StressStudySpec": "A stress study",
-    "AgentStudySpec": "A study of judges of agents",
-    "PairsStudySpec": "A study of labelled pairs",
+    "AgentStudySpec": "A study of agent judges",
+    "PairsStudySpec": "A study of labeled pairs",
     "JudgeSpec": "A judge",
     "ModelSpec": "A model",
     "TlsSpec": "Encrypted connections",
@@ -96,7 +96,7 @@ SECTIONS = {
     "HttpSpec": "An endpoint",
     "PromptfooSpec": "An assertion of promptfoo's",
     "DatasheetDesignSpec": "The design of a datasheet",
-    "ArmSpec": "An arm",
+    "ArmSpec": "A prompt variant",
     "DesignSpec": "The design of other studies",
     "DatasetSpec": "A dataset",
     "ColumnsSpec": "Columns",
@@ -113,9 +113,9 @@ SECTIONS = {
     "ExampleSpec": "An example of a call",
     "RewritingSpec": "Rewriting",
     "LevelItemSpec": "An item in levels",
-    "PairDatasetSpec": "A dataset of labelled pairs",
-    "PairColumnsSpec": "Columns of labelled pairs",
-    "PairsPolicy": "Limits of labelled pairs",
+    "PairDatasetSpec": "A dataset of labeled pairs",
+    "PairColumnsSpec": "Columns of labeled pairs",
+    "PairsPolicy": "Checks of labeled pairs",
 }
 """The parts of a study file, in the order of the page."""
 
@@ -202,29 +202,29 @@ def _cell(text: str) -> str:
 FORMULAS_HEAD = """\
 # Measures and formulas
 
-The contract of every measure, as it stands in the code; [a table](measures.md) says in a sentence what each is for.
-A level is what is counted, and a cluster is a task family or an item. [How to read an
-interval](../explanation/intervals.md) is a page of its own.
+The definition of every measure, taken from the code. [Metrics](measures.md) describes each in a sentence. A level is
+the unit that is counted; a cluster is a task family or an item. See also [How to read an
+interval](../explanation/intervals.md).
 """
 
 TITLES = {
     "preferences": "Preferences where there is nothing to prefer",
     "consistency": "Swapping the answers",
-    "layout": "Slot, label and list",
+    "layout": "Position, label and list",
     "chance": "Preferences beyond chance",
-    "sensitivity": "Planted differences",
+    "sensitivity": "Graded differences",
     "quads": "Crossed tasks",
     "signal": "The signal model",
     "shifts": "Shifts between instructions",
     "length": "Length",
     "requirements": "Weights of requirements",
     "parts": "Parts of the test cases",
-    "carriers": "Carriers",
+    "carriers": "Your own answers",
     "retest": "The same prompt again",
     "grades": "Grades",
     "changes": "Changed texts",
     "policies": "Policies for agents",
-    "natural": "Natural and labelled pairs",
+    "natural": "Natural and labeled pairs",
     "repeats": "Repeats",
     "gold": "Labels",
     "calls": "Calls",

@@ -59,9 +59,10 @@ class Registry(Generic[T]):
             if point.name == name:
                 loaded: T = point.load()
                 return loaded
-        near = get_close_matches(name, self.names(), n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(self.names()) or 'none'}"
-        raise UsageError(f"no {self._noun} named {name!r}", fix=hint)
+        known = self.names()
+        near = [each for each in known if name and each.startswith(name)] or get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"choose one of: {', '.join(known) or 'none'}"
+        raise UsageError(f"unknown {self._noun} {name!r}", fix=hint)
 
     def __iter__(self) -> Iterator[T]:
         return (self.get(name) for name in self.names())
@@ -75,7 +76,7 @@ def load_integration(name: str, group: str = "integrations") -> Any:  # noqa: AN
     for point in _plugins(group, tuple(sys.path)):
         if point.name == name and point.value.startswith(INTEGRATION):
             return point.load()
-    raise UsageError(f"this installation of umpirical does not declare {name!r}", fix="install umpirical again")
+    raise UsageError(f"the installed umpirical package has no {name!r}", fix="reinstall umpirical")
 
 
 @cache

@@ -99,7 +99,7 @@ async def test_the_same_judge_twice_at_once_is_asked_once_and_the_second_call_sa
     refused = [result for result in results if isinstance(result, BaseException)]
     # Where the second came after the first had ended, it was not refused, and asked nothing.
     assert len(refused) <= 1
-    assert all(isinstance(error, UsageError) and "is being asked" in str(error) for error in refused)
+    assert all(isinstance(error, UsageError) and "is working on run" in str(error) for error in refused)
     assert calls.total() == CALLS
     assert (await umpirical.datasheet_async(judge, **settings)).record.complete
     assert calls.total() == CALLS

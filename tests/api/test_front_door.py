@@ -25,6 +25,7 @@ from tests.stimuli.built import lend_stimuli
 from umpirical.domain.errors import SpendRefused, UsageError
 from umpirical.domain.tallies import ChangeTally, PairTally, Tallies, VacuumTally
 from umpirical.models.money import CapReached
+from umpirical.reports.numbers import rate
 from umpirical.runs.workers import RunStopped
 from umpirical.stimuli.controlled.datasheet_set import RECIPES
 
@@ -77,7 +78,8 @@ ROWS = [
 def test_every_public_name_is_sorted_there_and_documented():
     assert umpirical.__all__ == sorted(umpirical.__all__)
     assert dir(umpirical) == umpirical.__all__
-    names = re.findall(r"^### `(\w+)`$", (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    page = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    names = re.findall(r"^### `(\w+)`$", page, re.MULTILINE)
     assert sorted(names) == umpirical.__all__
     with pytest.raises(AttributeError, match="no attribute 'datasheets'"):
         _ = umpirical.datasheets
@@ -224,11 +226,11 @@ def test_a_judge_that_grades(settings):
 @pytest.mark.parametrize(
     ("judge", "words"),
     [
-        ("nobody", "no judge 'nobody'"),
+        ("nobody", "unknown judge 'nobody'"),
         ("no_such_module:judge", "cannot import the judge"),
         ("missing.yaml", "missing.yaml"),
         (3, "expected a function"),
-        (None, "None is no judge"),
+        (None, "the judge is None"),
     ],
 )
 def test_what_is_no_judge_is_refused(settings, judge, words):
@@ -240,7 +242,7 @@ def test_arms_and_repeats_are_those_of_the_command(settings):
     report = umpirical.datasheet("simulated:careful", arms=["strict"], repeats=2, **settings)
     assert (report.record.run.arms, report.record.run.trials) == (["baseline", "strict"], 4 * CALLS)
     assert report.measure("tie-rate", stratum="0", arm="strict").result.value > 0
-    with pytest.raises(UsageError, match="no prompt for arm strict"):
+    with pytest.raises(UsageError, match="no prompt for prompt variant strict"):
         umpirical.datasheet(longer, arms=["strict"], **settings)
 
 
@@ -461,7 +463,7 @@ def test_tallies_and_a_mapping_of_the_same_counts_are_the_same():
 def test_a_count_that_is_not_given_is_not_taken_for_0():
     measures = umpirical.measure(COUNTS)
     for name, missing in (("one-sided-slot", "one_sided_slot_1"), ("one-sided-content", "one_sided_u")):
-        assert measures.get(name).result.reason == f"it depends on counts that were not given: {missing}"
+        assert measures.get(name).result.reason == f"it depends on counts that are not given: {missing}"
     given = {"pairs": [{**each, "one_sided_slot_1": 1} for each in COUNTS["pairs"]]}
     found = umpirical.measure(given).get("one-sided-slot").result
     assert (found.numerator, found.denominator) == (2, 3)
@@ -488,8 +490,8 @@ async def test_counts_are_measured_by_the_twin_too():
 @pytest.mark.parametrize(
     ("counts", "words"),
     [
-        ({"pair": []}, "nothing is counted as 'pair'"),
-        ({"pairs": [{**COUNTS["pairs"][0], "positonal": 3}]}, "nothing is counted as 'positonal'"),
+        ({"pair": []}, "unknown count 'pair'"),
+        ({"pairs": [{**COUNTS["pairs"][0], "positonal": 3}]}, "unknown count 'positonal'"),
         ({"pairs": [{"cluster": "t"}]}, "pairs.0.arm: Field required"),
         ({"pairs": [{**COUNTS["pairs"][0], "stable": "many"}]}, "pairs.0.stable"),
         ({"pairs": 3}, "pairs"),
@@ -515,7 +517,7 @@ def test_measures_are_a_sequence(report):
     assert len(measures) == len(report.record.measures)
     assert (measures[0], list(measures[:2])) == (report.record.measures[0], list(report.record.measures[:2]))
     assert repr(measures).count("\n") == len(measures) - 1
-    assert f"Dark current: {measures[0].result.value:.3f} [" in repr(measures)
+    assert f"Blank-input preference: {rate(measures[0].result.value)} [" in repr(measures)
 
 
 # One measure by name.
@@ -529,9 +531,13 @@ def test_a_measure_by_its_name_and_stratum(report):
 @pytest.mark.parametrize(
     ("name", "where", "words"),
     [
-        ("charm", {}, ["no measure named 'charm'", "known: dark-current, raw-false-preference"]),
-        ("target-sensitivity", {}, ["no target-sensitivity at stratum ''", "strata: '0.5'", "arms: 'baseline'"]),
-        ("dark-current", {"arm": "strict"}, ["arm 'strict'", "arms: 'baseline'"]),
+        ("charm", {}, ["unknown measure 'charm'", "choose one of: dark-current, raw-false-preference"]),
+        (
+            "target-sensitivity",
+            {},
+            ["no target-sensitivity at stratum ''", "strata: '0.5'", "prompt variants: 'baseline'"],
+        ),
+        ("dark-current", {"arm": "strict"}, ["prompt variant 'strict'", "prompt variants: 'baseline'"]),
     ],
 )
 def test_a_measure_that_is_not_there_is_refused_with_what_there_is(report, name, where, words):
@@ -544,7 +550,7 @@ def test_a_measure_that_is_not_there_is_refused_with_what_there_is(report, name,
 def test_where_there_is_no_measure_at_all_that_is_said():
     with pytest.raises(UsageError) as refused:
         umpirical.measure({}).get("dark-current")
-    assert refused.value.fix == "known: none"
+    assert refused.value.fix == "choose one of: none"
 
 
 # Data frames.
@@ -700,7 +706,7 @@ def test_fresh_takes_over_nothing(tmp_path, server):
 
 def test_an_executor_that_is_not_there_is_refused_before_anything_is_asked(settings):
     calls = Calls()
-    with pytest.raises(UsageError, match="no executor"):
+    with pytest.raises(UsageError, match="unknown executor"):
         umpirical.datasheet(calls.note, executor="nowhere", **settings)
     assert calls.total() == 0
 

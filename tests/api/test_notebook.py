@@ -117,7 +117,7 @@ async def test_three_lines_show_a_datasheet(folder):
         assert re.fullmatch(r"<datasheet of lambda, do-not-use: \d+ measures>", datasheet.data["text/plain"])
         page = page_of(datasheet)
         assert "<h1" in page
-        assert "keeps to one wording over another of equal quality" in page
+        assert "prefers one wording over another of equal quality" in page
         # Typed again, it is the same judge: nothing is asked, and the bar is full from the start.
         bar, again = await notebook.run(1)
         assert bar_of(bar) == (str(CALLS), str(CALLS))
@@ -171,8 +171,8 @@ async def test_a_mistake_is_shown_as_an_error_that_says_what_to_do(folder):
     async with Notebook(folder, 'import umpirical\numpirical.datasheet("nobody", size="screen")') as notebook:
         [error] = await notebook.run()
         assert (error.output_type, error.ename) == ("error", "UsageError")
-        assert "no judge 'nobody'" in error.evalue
-        assert "what to do: name a judge of the study file here" in "".join(error.traceback)
+        assert "unknown judge 'nobody'" in error.evalue
+        assert "what to do: name a judge in umpirical.yaml" in "".join(error.traceback)
 
 
 async def test_a_killed_kernel_resumes(folder):

@@ -137,10 +137,10 @@ class Behaviour:
     """What the command has to say of it."""
 
 
-LOW = "counted fewer tokens than were sent and received"
+LOW = "report fewer tokens than were sent and received"
 NONE = "without usable token counts"
-LOST = "after which the server may have worked"
-OVER = "more than the request allowed"
+LOST = "that the server may have processed"
+OVER = "more tokens than max_tokens allows"
 
 
 BEHAVIOURS: dict[str, Behaviour] = {

@@ -100,7 +100,7 @@ def test_the_command_that_would_go_on_is_named_and_does(umpirical, tmp_path):
         study = study_at(tmp_path, server)
         code, _, err = umpirical("run", study, "--yes", "--max-cost", "10")
         assert code == 6
-        (enough,) = re.findall(r"with --max-cost (\S+) to go on", err)
+        (enough,) = re.findall(r"run the same command with --max-cost (\S+)", err)
         so_far = server.bill
         assert f"${so_far:.4f} of the budget of $10 is booked" in err
         code, _, _ = umpirical("run", study, "--yes", "--max-cost", enough)
@@ -203,5 +203,5 @@ def test_a_lie_is_on_the_page_too(umpirical, tmp_path):
         (run,) = (tmp_path / "runs").iterdir()
         page = (run / "datasheet.html").read_text()
         assert "Booked" in page
-        assert "counted fewer tokens than were sent and received" in page
+        assert "report fewer tokens than were sent and received" in page
         assert server.bill < booked(study)

@@ -91,7 +91,7 @@ def test_a_receipt_that_counts_other_answers_is_not_believed_and_is_named(run, a
     else:
         # It says too little to be complete, so the answers themselves are counted.
         assert open_run(run).calls_left() == 0
-    assert "receipt of shard 0 counts other answers" in broken(run)["responses"]
+    assert "receipt of shard 0 does not match" in broken(run)["responses"]
 
 
 def with_a_failure(run, **metadata):
@@ -105,14 +105,14 @@ def with_a_failure(run, **metadata):
 
 def test_a_receipt_that_calls_a_failure_an_answer_is_refused_by_what_its_file_says(run):
     with_a_failure(run, failed="1")
-    with pytest.raises(Damaged, match="the receipt of shard 0 counts other answers than its file"):
+    with pytest.raises(Damaged, match="the receipt of shard 0 does not match the answers in its file"):
         open_run(run).calls_left()
-    assert "counts other answers" in broken(run)["responses"]
+    assert "does not match" in broken(run)["responses"]
 
 
 def test_a_file_that_lies_together_with_its_receipt_is_named_by_whoever_reads_it(run):
     with_a_failure(run, failed="0")
-    assert "receipt of shard 0 counts other answers" in broken(run)["responses"]
+    assert "receipt of shard 0 does not match" in broken(run)["responses"]
 
 
 @pytest.mark.parametrize("name", ["responses/00000-0.json", "plan/plan.json", "plan/precision.json"])
@@ -128,7 +128,7 @@ def test_a_count_that_was_edited_is_refused(run, name):
 @pytest.mark.parametrize("asked", [CALLS + 1, CALLS - 1])
 def test_a_plan_that_counts_other_questions_is_named(run, asked):
     rewrite(run, "plan/plan.json", asked=[asked])
-    assert f"shard 0 asks 336 questions, where its manifest says {asked}" in broken(run)["plan"]
+    assert f"shard 0 has 336 questions, but its manifest lists {asked}" in broken(run)["plan"]
     if asked > CALLS:
         assert open_run(run).calls_left() == 0
     else:
@@ -139,7 +139,7 @@ def test_a_plan_that_counts_other_questions_is_named(run, asked):
 @pytest.mark.parametrize("asked", [[], [-1], ["many"], 336, [336, 0]])
 def test_what_is_no_count_is_no_plan(run, asked):
     rewrite(run, "plan/plan.json", asked=asked)
-    with pytest.raises(Damaged, match=r"plan\.json is no plan"):
+    with pytest.raises(Damaged, match=r"plan.json is not a valid plan"):
         open_run(run).calls_left()
 
 
@@ -176,4 +176,4 @@ def test_a_stimulus_that_was_changed_under_its_own_id_is_named(run):
     write_rows(path, rows, stimulus_schema())
     manifest = read_manifest(folder / "manifest.json")
     write_manifest(folder / "manifest.json", manifest | {"files": [file_sha256(path), *manifest["files"][1:]]})
-    assert "not those of their manifest" in broken(run)["stimuli"]
+    assert "do not match their manifest" in broken(run)["stimuli"]

@@ -96,10 +96,10 @@ def edit_rows(path, schema, change):
 def test_rewritten_answers_are_named_with_what_is_lost(run, umpirical):
     path = run / "responses" / "00000-0.parquet"
     edit_rows(path, response_schema(), lambda row: row.update(text='{"verdict": "tie"}'))
-    for what in ("report", "readouts"):
+    for what in ("report", "rescore"):
         code, out, err = umpirical(what, run)
         assert (code, out) == (1, "")
-        assert "00000-0.parquet has been changed since it was written, and with it 336 answers of shard 0" in err
+        assert "00000-0.parquet has been changed since it was written; this affects 336 answers of shard 0" in err
     code, out, _ = umpirical("verify", run)
     assert code == 1
     assert "DAMAGED  responses" in out
@@ -128,14 +128,14 @@ def test_a_plan_with_other_orders_is_named(run):
         row["order"] = "vu" if row["order"] == "uv" else "uv"
 
     edit_rows(run / "plan" / "00000.parquet", plan_schema(), swap)
-    with pytest.raises(Damaged, match=r"00000\.parquet has been changed since it was written, and with it the plan"):
+    with pytest.raises(Damaged, match=r"00000\.parquet has been changed since it was written; this affects the plan"):
         said(run)
 
 
 def test_stimuli_of_another_set_are_named(run):
     [stimuli] = (run.parent.parent / "stimuli").iterdir()
     write_manifest(stimuli / "manifest.json", {**read_manifest(stimuli / "manifest.json"), "digest": "0" * 32})
-    with pytest.raises(StoreError, match="other stimuli"):
+    with pytest.raises(StoreError, match="other test cases"):
         said(run)
 
 
@@ -144,7 +144,7 @@ def test_a_later_format_is_not_read_as_this_one(run, name):
     [stimuli] = (run.parent.parent / "stimuli").iterdir()
     path = stimuli / "manifest.json" if name == "stimuli" else run / name
     path.write_text(path.read_text().replace('"format": 2', '"format": 3'))
-    with pytest.raises(StoreError, match="format 3, and this version reads up to 2"):
+    with pytest.raises(StoreError, match="has format 3, but this version reads formats up to 2"):
         said(run)
 
 
@@ -172,7 +172,7 @@ def test_a_broken_file_beside_a_run_in_progress_loses_no_answer(run, truth, umpi
     unseal(run)
     broken = run / "responses" / "00000-0.parquet"
     broken.write_bytes(b"PAR1 not really PAR1")
-    for what in (("runs", run.parent.parent), ("report", run), ("readouts", run), ("plan", run.parent.parent)):
+    for what in (("list", run.parent.parent), ("report", run), ("rescore", run), ("plan", run.parent.parent)):
         umpirical(*what)
     with sqlite3.connect(run / "journal.sqlite") as db:
         assert db.execute("select count(*) from response").fetchone() == (336,)
@@ -189,7 +189,7 @@ def test_a_missing_generation_is_asked_again_and_the_run_ends(run, truth, umpiri
     assert code == 5
     code, out, _ = umpirical("verify", run)
     assert code == 1
-    assert "shards [0] lack a file of answers" in out
+    assert "shards [0] lack an earlier file of answers" in out
     code, _, err = umpirical("run", run.parent.parent)
     assert code in (0, 4), err
     assert said(run) == truth
@@ -200,7 +200,7 @@ def test_a_missing_file_is_named_with_what_is_lost(run, umpirical):
     (run / "responses" / "00000-0.parquet").unlink()
     code, out, err = umpirical("report", run)
     assert (code, out) == (1, "")
-    assert "00000-0.parquet is missing, and with it 336 answers of shard 0" in err
+    assert "00000-0.parquet is missing; this affects 336 answers of shard 0" in err
 
 
 @pytest.mark.parametrize("name", ["run.json", "plan/plan.json", "responses/00000-0.json", "datasheet.json"])
@@ -208,11 +208,11 @@ def test_one_damaged_run_is_listed_as_such_beside_the_others(run, umpirical, nam
     other = run.with_name("other-000000000000")
     shutil.copytree(run, other)
     (other / name).write_text("{")
-    code, out, err = umpirical("runs", run.parent.parent)
+    code, out, err = umpirical("list", run.parent.parent)
     assert code == 0, err
     assert "336/336 answered" in out
     assert "other-000000000000  DAMAGED: " in out
-    listed = json.loads(umpirical("runs", run.parent.parent, "--json")[1])
+    listed = json.loads(umpirical("list", run.parent.parent, "--json")[1])
     [damaged] = [state for state in listed if state["name"] == other.name]
     assert {damaged[name] for name in ("judge", "created", "trials", "answered", "failed")} == {None}
 
@@ -232,7 +232,7 @@ def test_one_damaged_run_is_listed_as_such_beside_the_others(run, umpirical, nam
 )
 def test_a_manifest_that_was_written_anew_with_a_lie_stops_no_list(run, umpirical, name, lie):
     write_manifest(run / name, read_manifest(run / name) | lie)
-    code, out, err = umpirical("runs", run.parent.parent)
+    code, out, err = umpirical("list", run.parent.parent)
     assert (code, err) == (0, "")
     assert f"{run.name}  DAMAGED: " in out or lie.get("created") == 3
 

@@ -49,7 +49,7 @@ def forge(run, name="ranking", **changes):
     return path
 
 
-NAMES = ["ranking", "Ranking", "ranking ", "ran-king", "ｒanking", "claim", "release"]
+NAMES = ["ranking", "Ranking", "ranking ", "ran-king", "ｒanking", "claim"]
 NAMES += ["r\u0430nking", "rank\u0131ng", "r\xe4nking", "rank\u200bing", "c1aim", "cIaim", "adjudicati0n"]
 """Two of these have a letter of another alphabet that looks like the shipped one."""
 

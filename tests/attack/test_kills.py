@@ -43,10 +43,10 @@ def test_every_command_killed_over_and_over_leaves_a_sound_run(tmp_path, times, 
         folder, asked = study.parent, 0
         for number in range(times):
             runs = list(folder.glob("runs/*/run.json"))
-            readers = ["plan", "runs", "check"] + (["report", "readouts", "verify", "report all"] if runs else [])
+            readers = ["plan", "list", "check"] + (["report", "rescore", "verify", "report all"] if runs else [])
             what = "run" if number % 2 == 0 else rng.choice(readers)
-            target = runs[0].parent if what in ("report", "readouts", "verify") else study
-            target = folder if what in ("runs", "report all") else target
+            target = runs[0].parent if what in ("report", "rescore", "verify") else study
+            target = folder if what in ("list", "report all") else target
             options = ("--yes",) if what == "run" else ()
             before = server.asked.total()
             alive = kill(command(what.split()[0], target, *options), rng.uniform(0.2, 2.5))

@@ -35,7 +35,7 @@ def test_a_file_that_unfolds_to_gigabytes_is_named(tmp_path):
     bomb(path, rows=6000, size=1_000_000)
     assert path.stat().st_size < 2_000_000
     lengths = (len(row["text"]) for row in read_rows(path))
-    with pytest.raises(Damaged, match="unfolds to more than"):
+    with pytest.raises(Damaged, match="unpacks to more than"):
         sum(lengths)
 
 
@@ -60,8 +60,8 @@ def test_commands_on_a_hostile_run_stay_within_their_memory(sound, tmp_path):
     }
     identity = run.name.rpartition("-")[2]
     write_manifest(path.with_suffix(".json"), {"run": identity, **receipt})
-    for what in ("runs", "report", "verify", "readouts"):
-        done = umpirical(what, str(tmp_path / "study" if what == "runs" else run), folder=tmp_path)
+    for what in ("list", "report", "verify", "rescore"):
+        done = umpirical(what, str(tmp_path / "study" if what == "list" else run), folder=tmp_path)
         assert done.peak < MOST
-        assert done.code == (0 if what == "runs" else 1), done.said
-        assert what == "runs" or "00000-0.parquet unfolds to more than" in done.said
+        assert done.code == (0 if what == "list" else 1), done.said
+        assert what == "list" or "00000-0.parquet unpacks to more than" in done.said

@@ -63,11 +63,11 @@ def test_readers_of_a_run_in_progress_disturb_nothing_and_see_one_moment(tmp_pat
         wait_for(lambda: server.asked.total() > 20)
         seen = []
         while asking.poll() is None and len(seen) < 2 * rounds:
-            for what in (("report", run.parent, "--json", "--out", tmp_path / "out"), ("runs", study, "--json")):
+            for what in (("report", run.parent, "--json", "--out", tmp_path / "out"), ("list", study, "--json")):
                 code, out, err = read(command(*what))
                 assert code in (0, 3, 4, 5), err
                 seen.append((what[0], json.loads(out)))
-            for what in (("readouts", run.parent, "--out", tmp_path / "out"), ("plan", study), ("verify", run.parent)):
+            for what in (("rescore", run.parent, "--out", tmp_path / "out"), ("plan", study), ("verify", run.parent)):
                 code, _, err = read(command(*what))
                 assert code == 0, err
         code, _, err = read(asking)
@@ -78,7 +78,7 @@ def test_readers_of_a_run_in_progress_disturb_nothing_and_see_one_moment(tmp_pat
             audit = record["audit"]
             assert sum(row["planned"] for row in audit) == CALLS * rounds
             assert record["complete"] == (sum(row["unasked"] for row in audit) == 0)
-    assert sum(record[0]["answered"] for what, record in seen[:4] if what == "runs") > 0
+    assert sum(record[0]["answered"] for what, record in seen[:4] if what == "list") > 0
     assert len(judgments(run.parent)) == CALLS * rounds
 
 
@@ -127,7 +127,7 @@ def test_a_run_that_may_only_be_read_is_read(sound, tmp_path, state):
     locked_up(tmp_path / "study")
     before = sorted(path.name for path in run.iterdir())
     try:
-        for what in (("runs", tmp_path / "study"), ("verify", run), ("report", run, "--out", tmp_path / "out")):
+        for what in (("list", tmp_path / "study"), ("verify", run), ("report", run, "--out", tmp_path / "out")):
             code, out, err = read(command(*what, prefix=prefix))
             assert code in FINISHED, (what, err, out)
         code, _, err = read(command("report", run, prefix=prefix))

@@ -81,7 +81,7 @@ def test_the_key_is_its_owners_alone(tmp_path):
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert [each.name for each in path.parent.iterdir()] == ["review.key"]
     path.chmod(0o644)
-    with pytest.raises(UsageError, match="can be read or was written by others"):
+    with pytest.raises(UsageError, match="can read or have changed"):
         own_key(environment)
     path.chmod(0o600)
     path.write_bytes(b"short")
@@ -90,7 +90,7 @@ def test_the_key_is_its_owners_alone(tmp_path):
     path.unlink()
     path.symlink_to(tmp_path / "other")
     (tmp_path / "other").write_bytes(b"x" * 32)
-    with pytest.raises(UsageError, match="cannot be used"):
+    with pytest.raises(UsageError, match="cannot use your review key"):
         own_key(environment)
 
 
@@ -134,7 +134,7 @@ def test_the_database_of_another_program_is_not_made_a_review(tmp_path):
         connection.execute("create table cookies (name text)")
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(UsageError, match="not that of a review"):
+    with pytest.raises(UsageError, match="not a review database"):
         open_database(f"sqlite:///{path}")
     assert path.read_bytes() == before
 

@@ -235,10 +235,10 @@ def test_an_adjudicator_who_is_named_settles_by_file(desk, tmp_path):
     said = DECISION | {"adjudicates": True, "reviewer": "cleo", "item": "flip", "label": "1", "mode": "assisted"}
     file = tmp_path / "file"
     file.write_text(f"{export_review(desk, 'umpirical').text}{json.dumps(said)}\n")
-    with pytest.raises(UsageError, match="a decision of cleo, who takes part") as refused:
+    with pytest.raises(UsageError, match="a decision by cleo, who also takes part") as refused:
         import_review(desk, file, "umpirical")
     assert refused.value.fix.endswith("--as cleo=cleo")
     assert import_review(desk, file, "umpirical", names=NAMES).new == 1
     assert {one.item: one.adjudicator for one in desk.outcomes()}["flip"] == "cleo"
-    with pytest.raises(UsageError, match="settled"):
+    with pytest.raises(UsageError, match="has decided this item"):
         desk.decide("ana", "flip", ReviewChoice("accept", label="2"))

@@ -230,13 +230,13 @@ def test_host_variable_code_data_and_answers_are_named(traps, capsys, tmp_path):
         "rubric-outside": [f"reads {traps.outside / 'secret.txt'}, the rubric, outside its folder"],
         "dataset-on-the-hub": ["downloads theirs/data from the Hugging Face hub"],
         "raised-limits": ["raises dataset.limits.bytes to 1,125,899,906,842,624, from 1,073,741,824"],
-        "shipped-run": ["counts the answers in runs/theirs-1"],
+        "shipped-run": ["uses the answers in runs/theirs-1"],
     }
     for name, lines in expected.items():
         code, _, err = outcome(capsys, ["check", str(written(name, tmp_path / name, traps)), "--outside"])
         assert code == 2, name
         assert all(line in err for line in lines), err
-        assert "add --trust" in err
+        assert "with --trust" in err
 
 
 @pytest.mark.parametrize("name", ["user-in-url", "backslash", "query", "fragment", "line-in-url", "escape-in-url"])
@@ -244,7 +244,7 @@ def test_an_address_that_can_be_read_in_two_ways_is_refused(name, traps, server,
     folder = written(name, tmp_path / name, traps)
     code, _, err = outcome(capsys, ["run", str(folder), "--trust", "--yes"])
     assert (code, server.requests) == (2, [])
-    assert "odd characters" in err
+    assert "invalid characters" in err
     assert "\x1b" not in err
 
 
@@ -256,7 +256,7 @@ def test_an_agreement_is_kept_for_the_folder_and_only_what_is_new_is_asked(traps
         file.write("# changed\n")
     code, _, err = outcome(capsys, ["check", str(folder)])
     assert code == 2
-    assert "has changed since it was agreed to" in err
+    assert "has changed since you approved it" in err
     assert "may import their_judge.py" in err
     assert "runs the Python function" not in err
     folder.rename(tmp_path / "elsewhere")
@@ -346,7 +346,7 @@ def test_shipped_answers_are_not_counted_unawares(traps, capsys, tmp_path):
     for words in (["run", str(folder)], ["datasheet", "simulated:careful", "--folder", str(folder)]):
         code, _, err = outcome(capsys, words)
         assert code == 2
-        assert "counts the answers in runs/theirs-1" in err
+        assert "uses the answers in runs/theirs-1" in err
 
 
 # Code
@@ -394,7 +394,7 @@ def test_a_dataset_folder_leads_nowhere_else_even_when_agreed(name, traps, serve
     folder = written(name, tmp_path / name, traps)
     code, said, err = outcome(capsys, ["check", str(folder), "--trust"])
     assert code == 2
-    assert "outside the folder" in err or "a link to elsewhere" in err or "is not read" in err, err
+    assert "outside the folder" in err or "is a link to a file outside" in err or "files are not supported" in err, err
     assert server.requests == []
     assert CANARY not in said + err
 
@@ -416,7 +416,7 @@ def test_a_compressed_file_is_not_unpacked(traps, capsys, tmp_path):
 
 def test_a_name_cannot_write_to_the_terminal(traps, capsys, tmp_path):
     folder = written("shipped-run-with-escapes", tmp_path / "escapes", traps)
-    for words in (["runs", str(folder)], ["report", str(folder)], ["report", str(next((folder / "runs").iterdir()))]):
+    for words in (["list", str(folder)], ["report", str(folder)], ["report", str(next((folder / "runs").iterdir()))]):
         code, said, err = outcome(capsys, words)
         assert "this is a bug" not in err, code
         assert "\x1b" not in said + err
@@ -469,12 +469,12 @@ def test_a_pattern_takes_time_in_proportion_to_the_answer(pattern):
 @pytest.mark.parametrize(
     ("pattern", "why"),
     [
-        (r"(?=1)(?P<answer>1)", "no lookarounds"),
-        (r"(?P<answer>1)(?P=answer)", "no lookarounds"),
+        (r"(?=1)(?P<answer>1)", "lookarounds"),
+        (r"(?P<answer>1)(?P=answer)", "lookarounds"),
         (r".{0,1000}.{0,1000}(?P<answer>1)", "large counts"),
         ("(?:" * 300 + "(?P<answer>1)" + ")*" * 300, "1,000"),
         (r"(?P<other>1)", "a group named answer"),
-        (r"(?P<answer>", "not a regular expression"),
+        (r"(?P<answer>", "not a valid"),
     ],
 )
 def test_a_pattern_that_may_take_long_is_refused_when_it_is_read(pattern, why):

@@ -1,6 +1,7 @@
 """Claims: bounds from a datasheet, the joined statement, and what a reader finds out about one that was edited."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
 
@@ -64,7 +65,7 @@ def test_the_datasheet_of_a_sound_judge_bounds_the_win_rate(measured, tmp_path):
     assert isinstance(bounds, BoundsRecord)
     assert bounds.learned
     assert 0.25 < bounds.low < 0.5 < bounds.high < 0.75
-    assert any("Nothing here tests that" in sentence for sentence in correction.assumptions)
+    assert any("This was not tested" in sentence for sentence in correction.assumptions)
     assert [rate.name for rate in correction.systems[0].error_rates] == [
         "target-sensitivity at 1",
         "wrong-choice-rate at 1",
@@ -109,7 +110,9 @@ def test_a_judge_measured_on_a_hundred_thousand_pairs_without_an_error_is_nearly
     assert found.systems[0].corrected.low > 0.95
 
 
-@pytest.mark.parametrize(("estimate", "words"), [("pass-rate", "does not say how often"), ("mean-score", "no labels")])
+@pytest.mark.parametrize(
+    ("estimate", "words"), [("pass-rate", "does not contain both error rates"), ("mean-score", "no labels")]
+)
 def test_a_datasheet_says_nothing_about_passing_or_scores(measured, tmp_path, estimate, words):
     file = write_table(tmp_path / "v.csv", ({"verdict": "1"} for _ in range(30)))
     scale = "1..5" if estimate == "mean-score" else ""
@@ -119,7 +122,7 @@ def test_a_datasheet_says_nothing_about_passing_or_scores(measured, tmp_path, es
 
 def test_a_step_that_was_not_asked_is_named(measured, tmp_path):
     file = write_table(tmp_path / "v.csv", ({"verdict": "1"} for _ in range(30)))
-    with pytest.raises(UsageError, match=r"no target-sensitivity at 0\.75; it has it at"):
+    with pytest.raises(UsageError, match=r"no target-sensitivity at 0\.75; it is available at"):
         umpirical.correct(file, estimate="win-rate", record=measured["careful"], step=0.75)
 
 
@@ -128,10 +131,10 @@ def test_a_step_that_was_not_asked_is_named(measured, tmp_path):
 
 def test_a_claim_names_estimate_judge_decision_and_digests(measured, published):
     claim = read_claim(published)
-    assert claim.sentences[0].startswith("win rate by the judge 0.5")
+    assert claim.sentences[0].startswith("win rate by the judge 5")
     assert "PPI++, 300 labels" in claim.sentences[0]
     assert claim.sentences[1].startswith("Judge careful (simulated: careful): ")
-    assert "dark current 0.0" in claim.sentences[1]
+    assert re.search(r"blank-input preference \d% \[", claim.sentences[1])
     assert claim.judge.policy_digest in published.with_suffix(".md").read_text()
     assert claim.datasheet.sha256 == sha256((measured["careful"] / "datasheet.json").read_text())
     # The same digest is on the datasheet's own card.
@@ -145,7 +148,7 @@ def test_whether_a_record_follows_from_its_responses_is_found_out_and_never_read
     assert "NOT CHECKED against its responses" in check.found
     text = published.read_text().replace('"judge":', '"held_to_responses": true, "judge":', 1)
     published.write_text(text)
-    assert "is not whole: held_to_responses" in str(damage(published))
+    assert "is incomplete or damaged: held_to_responses" in str(damage(published))
     run = shutil.copytree(measured["careful"].parents[1], tmp_path / "study") / "runs" / measured["careful"].name
     claim = make_claim(umpirical.correct(tmp_path / "verdicts.csv", estimate="win-rate"), measured, datasheet=run)
     beside, _ = write_claim(claim, run, "verdicts")
@@ -157,7 +160,7 @@ def test_bounds_are_not_joined_with_another_record_than_theirs(measured, tmp_pat
     correction = umpirical.correct(
         unlabelled(tmp_path / "v.csv", right=1.0), estimate="win-rate", record=measured["careful"]
     )
-    with pytest.raises(UsageError, match="rests on another record"):
+    with pytest.raises(UsageError, match="made with another record"):
         make_claim(correction, measured, datasheet=measured["slot-locked"])
 
 
@@ -201,7 +204,7 @@ def test_a_judge_that_is_measured_on_labels_is_its_own_evidence(correction, meas
 
 
 def test_evidence_about_another_judge_is_refused(correction, measured):
-    with pytest.raises(UsageError, match=r"pairs\.json is about another judge"):
+    with pytest.raises(UsageError, match=r"pairs.json describes a different judge"):
         make_claim(correction, measured, datasheet=measured["slot-locked"])
 
 
@@ -256,7 +259,7 @@ def test_forged_evidence_is_found(published):
     other = forged_evidence(claim, fingerprint="0" * 32)
     match = MatchRecord(name=file.name, sha256=sha256(file.read_text()))
     publish(published, other.model_copy(update={"evidence_file": match}))
-    assert damage(published) == {"pairs.json": "pairs.json is about another judge"}
+    assert damage(published) == {"pairs.json": "pairs.json describes a different judge"}
 
 
 # A record that was edited.
@@ -276,7 +279,7 @@ def test_a_record_that_does_not_follow_from_its_responses_is_refused(measured, t
     (run / "datasheet.md").unlink()
     edit(run / "datasheet.json", "dark-current", value=0.0, numerator=0.0, interval=None)
     correction = umpirical.correct(write_table(tmp_path / "v.csv", planted_rows()), estimate="win-rate")
-    with pytest.raises(StoreError, match="does not say what its responses say"):
+    with pytest.raises(StoreError, match="does not match its responses"):
         umpirical.claim(correction, datasheet=run)
 
 
@@ -294,7 +297,7 @@ def test_a_record_other_than_its_card_is_refused(measured, tmp_path):
         shutil.copy(measured["slot-locked"] / name, tmp_path)
     edit(tmp_path / "datasheet.json", "dark-current", value=0.0, numerator=0.0, interval=None)
     correction = umpirical.correct(write_table(tmp_path / "v.csv", planted_rows()), estimate="win-rate")
-    with pytest.raises(StoreError, match=r"not the record that datasheet\.md was made from"):
+    with pytest.raises(StoreError, match=r"is not the record that datasheet.md was written from"):
         umpirical.claim(correction, datasheet=tmp_path / "datasheet.json")
 
 
@@ -321,11 +324,11 @@ def umpirical_command(umpirical):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("corrected 0.", "corrected 0.9", "sentences do not follow"),
-        ('"tuning": 0.', '"tuning": 0.1', "has another digest"),
-        ("dark current 0.0", "dark current 0.5", "sentences do not follow"),
-        ("The file does not say by whom.", "Signed.", "not say all that it assumes"),
-        ('"format": "judge-claim/1",', '"format": "judge-claim/1", "more": 1,', "is not whole"),
+        ("corrected 5", "corrected 9", "sentences do not match"),
+        ('"tuning": 0.', '"tuning": 0.1', "digest of its corrected estimate"),
+        ("blank-input preference ", "blank-input preference 5", "sentences do not match"),
+        ("The file does not name its judge.", "Signed.", "list of assumptions is incomplete"),
+        ('"format": "judge-claim/1",', '"format": "judge-claim/1", "more": 1,', "is incomplete or damaged"),
     ],
 )
 def test_an_edited_claim_is_found(published, old, new, words):
@@ -353,7 +356,7 @@ def test_a_claim_made_up_whole_is_found_from_the_data(published):
     )
     published.write_text(record_json(made_up))
     published.with_suffix(".md").write_text(claim_text(made_up))
-    assert damage(published) == {"verdicts.csv": "the corrected estimate does not follow from it"}
+    assert damage(published) == {"verdicts.csv": "the corrected estimate does not follow from this file"}
 
 
 def test_other_data_and_another_datasheet_are_found(published, measured):
@@ -361,8 +364,8 @@ def test_other_data_and_another_datasheet_are_found(published, measured):
         handle.write("another,win,win\n")
     shutil.copy(measured["slot-locked"] / "datasheet.json", published.parent)
     found = damage(published)
-    assert "another digest" in found["verdicts.csv"]
-    assert "another digest" in found["datasheet.json"]
+    assert "digest is different" in found["verdicts.csv"]
+    assert "digest is different" in found["datasheet.json"]
 
 
 def test_files_that_are_not_there_are_said_to_be_unchecked(published, umpirical_command):
@@ -425,4 +428,4 @@ def test_what_is_no_corrected_estimate_is_not_claimed(measured, tmp_path, umpiri
     (tmp_path / "x.json").write_text("{}")
     code, _, err = umpirical_command("claim", tmp_path / "x.json", "--datasheet", measured["careful"])
     assert code == 2
-    assert "umpirical correct writes one" in err
+    assert "as written by `umpirical correct`" in err

@@ -33,7 +33,7 @@ def test_every_command_has_help(umpirical, command):
 def test_a_misspelt_command_is_met_with_the_right_one(umpirical):
     code, _, err = umpirical("rapport")
     assert code == 2
-    assert "did you mean 'report'" in err
+    assert "did you mean `umpirical report`?" in err
 
 
 def test_init_check_run_report_runs_in_that_order(umpirical, tmp_path):
@@ -45,10 +45,11 @@ def test_init_check_run_report_runs_in_that_order(umpirical, tmp_path):
     code, out, _ = umpirical("run", study)
     assert code == REFUSED
     sound, locked = out.split("datasheet.html")[:2]
-    assert sound.splitlines()[0] == "  Use (policy ranking): All 17 limits pass."
-    assert "  Do not use (policy ranking): It fails on dark current" in locked
-    assert "Its preference follows slot 1 (slot effect" in locked
-    code, out, _ = umpirical("runs", study, "--json")
+    assert sound.splitlines()[0] == "  Use (policy ranking): All 17 checks passed."
+    assert "  Do not use (policy ranking): It fails on " in locked
+    assert "blank-input preference" in locked
+    assert "It follows the first position (position effect " in locked
+    code, out, _ = umpirical("list", study, "--json")
     for state in json.loads(out):
         assert (state["trials"], state["answered"], state["document"]) == (STANDARD, STANDARD, "datasheet.json")
     [run] = (study / "runs").glob("sound-*")
@@ -100,7 +101,7 @@ def test_an_unknown_simulated_judge_is_named(umpirical, tmp_path):
     lend_stimuli(tmp_path, size="standard")
     code, _, err = umpirical("run", tmp_path)
     assert code == 2
-    assert "no simulated judge 'x'" in err
+    assert "unknown simulated judge 'x'" in err
 
 
 def test_nothing_is_sent_before_somebody_agrees(umpirical, tmp_path):
@@ -197,7 +198,7 @@ def test_schemas_are_json_schemas(umpirical, what):
 def test_a_schema_that_there_is_not_is_answered_with_all_that_there_are(umpirical):
     code, _, err = umpirical("schema", "comparisons")
     assert code == 2
-    known = err.split("name one of ")[1].strip().split(", ")
+    known = err.split("choose one of ")[1].strip().split(", ")
     assert {"config", "policy", *RECORDS} <= set(known)
 
 
@@ -251,7 +252,7 @@ def test_a_long_list_of_figures_is_cut_where_a_gate_passes_and_nowhere_else():
         GateResult("trivial-judges", passed=each, found=figures, allowed="0.45 to 0.55") for each in (True, False)
     )
     assert len(_shown_gate(passed)) < 300
-    assert _shown_gate(passed).endswith(" on ladder, ... (--json has all of it)")
+    assert _shown_gate(passed).endswith(" on ladder, ... (--json prints all of it)")
     assert _shown_gate(failed) == figures
 
 
@@ -260,7 +261,7 @@ def test_what_is_open_names_the_command_that_settles_it(umpirical, tmp_path, mon
     lend_stimuli(tmp_path)
     code, out, _ = umpirical("datasheet", "simulated:careful", "--size", "screen")
     [run] = Path("runs").iterdir()
-    assert (code, out.splitlines()[-1]) == (4, f"  next:  umpirical more {run}  asks just what would settle it")
+    assert (code, out.splitlines()[-1]) == (4, f"  next:  umpirical extend {run}  to collect the data that is missing")
     assert f"  {run}/datasheet.html\n" in out
     code, out, _ = umpirical("datasheet", "simulated:coin", "--size", "screen")
-    assert (code, "umpirical more" in out) == (3, False), "what is refused is settled"
+    assert (code, "umpirical extend" in out) == (3, False), "what is refused is settled"

@@ -54,7 +54,7 @@ def test_all_judges_of_a_study_are_compared(umpirical, folder):
     assert [side.judge.name for side in found.judges] == sorted(JUDGES)
     assert {(one.first, one.second) for one in found.differences} == {(0, 1), (0, 2), (1, 2)}
     assert out.startswith("A is careful; B is coin; C is slot-locked\n"), "letters mean nothing without the names"
-    assert "ranking: No judge. Refused: B, C. Not settled at this size of run: A." in out
+    assert "ranking: No judge. Do not use: B, C. Not enough data: A." in out
     assert "comparison.html" in out
     # What costs nothing is called free wherever the page names its price.
     page = next(folder.glob("comparisons/*/comparison.html")).read_text(encoding="utf-8")
@@ -131,7 +131,7 @@ def test_a_reference_a_policy_and_a_margin_may_be_named(umpirical, folder):
     assert found["policy"] == "ci-smoke"
     assert {one["margin"] for one in found["differences"]} == {0.3}
     assert found["picks"][0]["picked"] == []
-    assert "no truth" in found["findings"][0]
+    assert "It is not ground truth" in found["findings"][0]
 
 
 @pytest.mark.parametrize(
@@ -139,9 +139,9 @@ def test_a_reference_a_policy_and_a_margin_may_be_named(umpirical, folder):
     [
         (["careful"], "a comparison needs at least two runs"),
         (["careful", "careful"], "a comparison needs at least two runs"),
-        (["careful", "nobody"], "no run or judge"),
-        (["careful", "coin", "--reference", "slot-locked"], "is not one of the judges compared"),
-        (["careful", "coin", "--policy", "none"], "no policy named none"),
+        (["careful", "nobody"], "unknown run or judge"),
+        (["careful", "coin", "--reference", "slot-locked"], "is not one of the compared judges"),
+        (["careful", "coin", "--policy", "none"], "unknown policy 'none'"),
         (["careful", "coin", "--margin", "1.5"], "not in the range"),
     ],
 )
@@ -158,7 +158,7 @@ def test_runs_on_other_stimuli_are_refused_with_the_remedy(umpirical, folder):
     assert code in {3, 4}
     code, _, err = umpirical("compare", folder, folder / "other")
     assert code == 2
-    assert "the runs have different stimuli" in err
+    assert "the runs have different test cases" in err
     assert "short-sighted" in err
     assert "with the same tasks, size and seed" in err
 
@@ -167,7 +167,7 @@ def test_runs_for_different_policies_need_one_to_be_named(umpirical, folder):
     umpirical("datasheet", "simulated:short-sighted", "--size", "screen", "--policy", "claim", "--folder", folder)
     code, _, err = umpirical("compare", folder)
     assert code == 2
-    assert "made for different policies" in err
+    assert "the runs have different policies" in err
     assert "--policy" in err
     assert umpirical("compare", folder, "--policy", "claim")[0] == 0
 
@@ -185,7 +185,7 @@ def test_a_run_edited_on_disk_is_refused(umpirical, folder, part):
     files[0].write_bytes(damaged)
     code, _, err = umpirical("compare", folder)
     assert code == 1
-    assert "is not what was written" in err
+    assert "has been changed" in err
     assert "umpirical verify" in err
     assert not (folder / "comparisons").exists()
 
@@ -201,7 +201,7 @@ def test_a_run_that_is_not_complete_is_said(umpirical, folder):
     run = without_answers(folder, "careful")
     code, out, _ = umpirical("compare", run, folder / "coin")
     assert code == 0
-    assert "Not settled at this size of run: A." in out
+    assert "Not enough data: A." in out
     found = record(folder)
     assert [side.complete for side in found.judges] == [False, True]
     assert {one.words for one in found.differences} == {"not comparable"}
@@ -214,7 +214,7 @@ def test_a_run_of_a_study_that_has_not_begun_is_left_out_aloud(umpirical, folder
     run = without_answers(folder, "careful")
     code, _, err = umpirical("compare", folder)
     assert code == 0
-    assert f"{run.name} is left out: nothing has been asked yet" in err
+    assert f"{run.name} is excluded: it has no replies yet" in err
     assert [side.judge.name for side in record(folder).judges] == ["coin", "slot-locked"]
 
 
@@ -238,7 +238,7 @@ def test_a_judge_renamed_on_disk_is_refused_and_its_name_does_nothing_to_the_ter
         path.write_text(json.dumps(text), encoding="utf-8")
     code, out, err = umpirical("compare", folder)
     assert code == 1
-    assert "is not what was written" in err
+    assert "has been changed" in err
     assert "\x1b" not in out + err
     assert not (folder / "comparisons").exists()
 
@@ -255,7 +255,7 @@ def test_cost_and_accuracy_are_said_of_judges_readouts_and_juries(umpirical, fol
     careful, coin = options["A"], options["B"]
     assert (careful.name, coin.name, coin.standing) == ("careful", "coin", "dominated")
     assert careful.accuracy.interval.low > coin.accuracy.interval.high
-    assert "B is dominated: " in out
+    assert "B is dominated by " in out
 
 
 def test_a_judge_that_is_the_ceiling_sits_on_no_jury(umpirical, folder):
@@ -270,8 +270,8 @@ def test_what_a_run_could_have_seen_is_said_on_the_terminal_and_in_its_documents
     [dark] = [one for one in sheet.measures if (one.name, one.stratum, one.arm) == ("dark-current", "", "baseline")]
     assert (seen.units, seen.clusters) == (dark.result.denominator, dark.result.clusters)
     assert seen.above > 0
-    said = "How far inside its limit a judge has to be for a run of this size to show it"
+    said = "At this size, a judge must beat a threshold by "
     assert said in (run / "datasheet.md").read_text(encoding="utf-8")
-    assert "What this run could have seen" in (run / "datasheet.html").read_text(encoding="utf-8")
+    assert "Statistical power" in (run / "datasheet.html").read_text(encoding="utf-8")
     _, out, _ = umpirical("run", folder, "--judge", "careful")
     assert said in out

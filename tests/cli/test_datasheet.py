@@ -52,7 +52,7 @@ def test_the_result_as_json(umpirical, folder):
     assert (summary["judge"], summary["complete"], summary["trials"]) == ("slot-locked", True, CALLS)
     assert Path(summary["datasheet"]).is_file()
     assert Path(summary["html"]).is_file()
-    assert any("follows slot 1 (slot effect" in finding for finding in summary["findings"])
+    assert any("It follows the first position (position effect" in finding for finding in summary["findings"])
 
 
 def test_the_same_command_again_asks_nothing(umpirical, folder):
@@ -158,14 +158,12 @@ def test_a_judge_that_grades_in_a_file_of_its_own(umpirical, folder):
     assert (datasheet.judge.kind, datasheet.complete) == ("grade", True)
 
 
-def test_a_function_is_named_by_module_and_is_not_called_without_a_word(umpirical, folder):
+def test_a_function_is_named_by_module_and_needs_no_price(umpirical, folder):
     (folder / "one_liner.py").write_text("def judge(task, first, second):\n    return 'tie'\n")
     arguments = ("datasheet", "one_liner:judge", *SCREEN, "--folder", folder)
     code, _, err = umpirical(*arguments)
-    assert code == 6
-    assert "add --yes" in err
-    code, _, _ = umpirical(*arguments, "--yes")
-    assert code == REFUSED
+    assert code == REFUSED, err
+    assert "own costs are not visible" in err
     assert list(datasheets(folder)) == ["one_liner-judge"]
 
 
@@ -175,21 +173,22 @@ def test_a_function_is_named_by_module_and_is_not_called_without_a_word(umpirica
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["simulated:careful", "--size", "huge"], ["no size 'huge'", "screen, paper, standard, full"]),
-        (["simulated:nobody"], ["no simulated judge 'nobody'", "careful"]),
-        (["nobody"], ["no judge 'nobody'", "judge.yaml", "module:function", "provider/model", "simulated:NAME"]),
-        (["simulated:careful", "--against", "nobody"], ["no judge 'nobody'"]),
-        (["nobody.yaml"], ["nobody.yaml", "no such file", "fix: name a judge of the study file here"]),
+        (["simulated:careful", "--size", "huge"], ["invalid size 'huge'", "screen, paper, standard, full"]),
+        (["simulated:nobody"], ["unknown simulated judge 'nobody'", "careful"]),
+        (["nobody"], ["unknown judge 'nobody'", "judge.yaml", "module:function", "provider/model", "simulated:NAME"]),
+        (["simulated:careful", "--against", "nobody"], ["unknown judge 'nobody'"]),
+        (["nobody.yaml"], ["nobody.yaml", "no such file", "fix: name a judge in umpirical.yaml"]),
         (["no_such_module:judge", "--yes"], ["cannot import the judge no_such_module:judge"]),
-        (["beside", "--yes"], ["no judge 'beside'", "named like this: beside.py:judge or beside.py:other"]),
-        (["beside.py", "--yes"], ["no judge 'beside.py'", "beside.py:judge or beside.py:other"]),
-        (["beside.py:jugde", "--yes"], ["no 'jugde' in beside.py", "fix: it has judge, other"]),
-        (["simulated:careful", "--policy", "relaese"], ["no policy named relaese", "did you mean release?"]),
-        (["simulated:careful", "--policy", "house"], ["one of ranking, adjudication (or release), ci-smoke, claim"]),
+        (["beside", "--yes"], ["unknown judge 'beside'", "in that file: beside.py:judge or beside.py:other"]),
+        (["beside.py", "--yes"], ["unknown judge 'beside.py'", "beside.py:judge or beside.py:other"]),
+        (["beside.py:jugde", "--yes"], ["no 'jugde' in beside.py", "fix: choose one of: judge, other"]),
+        (["simulated:careful", "--policy", "release"], ["the policy 'release' is called 'adjudication' now"]),
+        (["simulated:careful", "--policy", "rankin"], ["rankin", "did you mean ranking?"]),
+        (["simulated:careful", "--policy", "house"], ["one of ranking, adjudication, ci-smoke, claim"]),
         (["simulated:careful", "--arm", "lenient"], ["lenient", "compare-strict"]),
         (["simulated:careful", "--against", "simulated:careful"], ["two judges are named"]),
-        (["simulated:no such"], ["name"]),
-        (["umpirical.stimuli.controlled.trivial:longer", "--arm", "strict"], ["has no prompt for arm strict"]),
+        (["simulated:no such"], ["unknown simulated judge 'no such'"]),
+        (["umpirical.stimuli.controlled.trivial:longer", "--arm", "strict"], ["no prompt for prompt variant strict"]),
         (["simulated:careful", "--repeats", "0"], ["--repeats"]),
     ],
 )

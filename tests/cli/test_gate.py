@@ -67,17 +67,17 @@ def test_a_sound_judge_passes(umpirical, study):
     code, out, _ = umpirical("gate", run_of(study, "sound"), *SMOKE)
     assert code == USED
     passed = sum(line.startswith("  PASS  ") for line in out.splitlines())
-    assert out.splitlines()[0] == f"sound: Use (policy ci-smoke): All {passed} limits pass."
+    assert out.splitlines()[0] == f"sound: Use (policy ci-smoke): All {passed} checks passed."
 
 
 def test_a_bad_one_is_refused(umpirical, study):
     code, out, _ = umpirical("gate", run_of(study, "locked"), *SMOKE)
     assert code == REFUSED
-    assert "  FAIL  Dark current ≤ 0.15" in out
+    assert "  FAIL  Blank-input preference at most 15%" in out
 
 
 def test_what_is_open_says_how_much_would_settle_it(umpirical, study):
-    code, out, _ = umpirical("gate", run_of(study, "sound"), "--policy", "release", "--json")
+    code, out, _ = umpirical("gate", run_of(study, "sound"), "--policy", "adjudication", "--json")
     assert code == OPEN
     found = json.loads(out)
     assert (found["format"], found["verdict"], found["exit_code"]) == ("judge-gate/1", "not-enough-data", OPEN)
@@ -90,15 +90,15 @@ def test_what_is_open_names_the_command_that_settles_it(umpirical, study):
     run = run_of(study, "sound")
     code, out, _ = umpirical("gate", run)
     assert code == OPEN
-    assert out.endswith(f"next:  umpirical more {run}  asks just what would settle it\n")
+    assert out.endswith(f"next:  umpirical extend {run}  to collect the data that is missing\n")
     # It asks what the run's own policy leaves open, and a record by itself has nobody to ask.
-    assert "umpirical more" not in umpirical("gate", run, "--policy", "release")[1]
-    assert "umpirical more" not in umpirical("gate", run / "datasheet.json")[1]
+    assert "umpirical extend" not in umpirical("gate", run, "--policy", "adjudication")[1]
+    assert "umpirical extend" not in umpirical("gate", run / "datasheet.json")[1]
 
 
 def test_a_worse_judge_is_a_regression(umpirical, study):
     code, out, _ = umpirical(
-        "gate", run_of(study, "dim"), "--policy", "release", "--baseline", run_of(study, "sound"), "--json"
+        "gate", run_of(study, "dim"), "--policy", "adjudication", "--baseline", run_of(study, "sound"), "--json"
     )
     assert code == REGRESSED
     found = json.loads(out)
@@ -119,11 +119,11 @@ def test_a_better_judge_is_none(umpirical, study):
 def test_a_refused_judge_stays_refused_however_it_was_before(umpirical, study):
     code, out, _ = umpirical("gate", run_of(study, "locked"), *SMOKE, "--baseline", run_of(study, "sound"))
     assert code == REFUSED
-    assert "  WORSE  Dark current" in out
+    assert "  WORSE  Blank-input preference" in out
 
 
 @pytest.mark.parametrize("judge", JUDGES)
-@pytest.mark.parametrize("policy", ["release", "ci-smoke"])
+@pytest.mark.parametrize("policy", ["adjudication", "ci-smoke"])
 def test_the_same_responses_again_never_change_a_verdict(study, judge, policy):
     run = run_of(study, judge)
     alone, against = (front_door.gate(run, policy=policy, baseline=before, margin=0) for before in (None, run))
@@ -155,11 +155,11 @@ def test_a_record_is_enough(umpirical, study, tmp_path):
         shutil.copy(run_of(study, name) / "datasheet.json", tmp_path / f"{name}.json") for name in ("sound", "dim")
     )
     assert umpirical("gate", sound, *SMOKE)[0] == USED
-    code, out, _ = umpirical("gate", dim, "--policy", "release", "--baseline", sound, "--json")
+    code, out, _ = umpirical("gate", dim, "--policy", "adjudication", "--baseline", sound, "--json")
     assert code == REGRESSED
     rows = json.loads(out)["baseline"]["rows"]
     methods = {row["worsening"]["interval"]["method"] for row in rows if row["standing"] != "not comparable"}
-    assert methods == {"limits of both values, joined as if they were independent"}
+    assert methods == {"intervals of both values, joined as if they were independent"}
 
 
 def test_the_decision_in_a_record_counts_for_nothing(umpirical, study, tmp_path):
@@ -189,13 +189,19 @@ def test_a_baseline_on_other_stimuli_is_refused(umpirical, study, tmp_path):
     (tmp_path / "other.json").write_text(json.dumps(record))
     code, _, err = umpirical("gate", run_of(study, "sound"), "--baseline", tmp_path / "other.json")
     assert code == USAGE
-    assert "other stimuli" in err
+    assert "different test cases" in err
 
 
-def test_a_study_with_several_runs_needs_a_name(umpirical, study, monkeypatch):
-    code, _, err = umpirical("gate", study)
-    assert code == USAGE
-    assert "name one of" in err
+def test_every_judge_of_a_study_has_to_pass(umpirical, study, monkeypatch, tmp_path):
+    code, out, _ = umpirical("gate", study, *SMOKE, "--junit", tmp_path / "gate.xml")
+    assert code == REFUSED
+    assert {judge for judge in JUDGES if f"\n{judge}: " in f"\n{out}"} == {*JUDGES}
+    JUNIT.validate(tmp_path / "gate.xml")
+    told = json.loads(umpirical("gate", study, *SMOKE, "--json")[1])
+    alone = {judge: json.loads(umpirical("gate", run_of(study, judge), *SMOKE, "--json")[1]) for judge in JUDGES}
+    assert {one["judge"]: one for one in told} == alone
+    code, out, _ = umpirical("gate", study, *SMOKE, "--baseline", study, "--json")
+    assert {row["standing"] for one in json.loads(out) for row in one["baseline"]["rows"]}.isdisjoint({"worse"})
     monkeypatch.chdir(study)
     assert umpirical("gate", "sound", *SMOKE)[0] == USED
 
@@ -266,7 +272,7 @@ def test_a_summary_in_no_folder_changes_no_exit_code(umpirical, study, tmp_path,
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "nowhere" / "summary.md"))
     code, _, err = umpirical("gate", run_of(study, "sound"), *SMOKE)
     assert code == USED
-    assert "could not be written" in err
+    assert "cannot write the job summary" in err
 
 
 def test_the_name_of_a_judge_writes_no_line_of_its_own(umpirical, study, tmp_path):
@@ -310,9 +316,9 @@ def test_a_stress_run_is_held_to_its_tests(umpirical, tmp_path):
     code, out, _ = umpirical("gate", fickle.folder, "--baseline", fickle.folder / "stress.json", "--json")
     assert code == REFUSED
     assert {row["standing"] for row in json.loads(out)["baseline"]["rows"]} <= {"not shown", "not comparable"}
-    code, _, err = umpirical("gate", steady.folder, "--policy", "release")
+    code, _, err = umpirical("gate", steady.folder, "--policy", "adjudication")
     assert code == USAGE
-    assert "no policy for stress tests is named 'release'" in err
+    assert "no policy file 'adjudication' for stress tests" in err
     (tmp_path / "wide.yaml").write_text(
         "policy: wide\nlimits:\n  - {measure: excess-change, at: same-verdict, at_most: 1}\n"
         "  - {measure: shift-equivalence, at: same-verdict, within: 100}\n"
@@ -345,8 +351,8 @@ def test_a_judge_of_agents_is_held_to_the_limits_of_its_report(umpirical, tmp_pa
 
 async def test_python_says_the_same(study):
     run = run_of(study, "dim")
-    found = front_door.gate(run, policy="release", baseline=run_of(study, "sound"))
+    found = front_door.gate(run, policy="adjudication", baseline=run_of(study, "sound"))
     assert (found.verdict, found.exit_code, found.passed) == ("regression", REGRESSED, False)
-    assert await front_door.gate_async(str(run), policy="release", baseline=str(run_of(study, "sound"))) == found
+    assert await front_door.gate_async(str(run), policy="adjudication", baseline=str(run_of(study, "sound"))) == found
     with pytest.raises(UsageError, match="margin"):
         front_door.gate(run, margin=2)

@@ -52,11 +52,11 @@ def test_what_was_guessed_is_said_on_the_screen_and_in_the_file(umpirical, tmp_p
     _, out, _ = umpirical("init", tmp_path, "--from", write_answers(tmp_path))
     text = (tmp_path / "umpirical.yaml").read_text()
     for role, column in (("response", "answer"), ("task", "question"), ("label", "verdict"), ("id", "id")):
-        assert f"{role:9} {column}   (by its name)" in out
-        assert f"    {role}: {column}   # by its name\n" in text
+        assert f"{role:9} {column}   (from its name)" in out
+        assert f"    {role}: {column}   # from its name\n" in text
     assert "nominal: fair, good, poor   (in alphabetical order)" in out
-    assert "the labels do not show their order" in out
-    assert "# The labels do not show whether they have an order" in text
+    assert "the order of the labels is unknown" in out
+    assert "# The order of the labels is unknown" in text
     assert '"answers.csv" (4 rows)' in text
     assert f"umpirical check {tmp_path}    then  umpirical run {tmp_path}" in out
 
@@ -98,8 +98,8 @@ def test_it_runs_where_one_text_has_two_labels(umpirical, tmp_path):
 def test_a_label_column_of_two_values_is_found_without_a_telling_name(umpirical, tmp_path):
     rows = labelled(["up", "down"] * 6)
     for folder, name, because in (
-        ("named", "correct", "by its name"),
-        ("unnamed", "thumb", "it is the only one with few and short values"),
+        ("named", "correct", "from its name"),
+        ("unnamed", "thumb", "the only column with a few short values"),
     ):
         data = write_answers(tmp_path / folder, rows, header=f"id,question,answer,{name}")
         code, out, err = umpirical("init", tmp_path / folder, "--from", data)
@@ -115,16 +115,16 @@ def test_a_rubric_that_nobody_has_written_can_be_told(tmp_path):
 @pytest.mark.parametrize(
     ("labels", "scale", "comment"),
     [
-        (["3", "1", "2"], 'scale: {kind: ordinal, labels: ["1", "2", "3"]}', "as numbers in order"),
+        (["3", "1", "2"], 'scale: {kind: ordinal, labels: ["1", "2", "3"]}', "in numeric order"),
         (
             ["yes", "no"],
             'scale: {kind: binary, labels: ["no", "yes"]}',
-            "The labels do not show which of the two is higher",
+            "The order of the two labels is unknown",
         ),
         (["yes", "no"], '# positive: ["yes"]', "which of the two is positive?"),
-        (["0", "1"], 'scale: {kind: binary, labels: ["0", "1"]}', "two labels, as numbers in order"),
+        (["0", "1"], 'scale: {kind: binary, labels: ["0", "1"]}', "two labels, in numeric order"),
         (["true", "null", '"'], 'labels: ["\\"", "null", "true"]}', "in alphabetical order"),
-        ([str(n) for n in range(30)], "scale: {kind: interval, low: 0.0, high: 29.0}", "the true limits of the scale"),
+        ([str(n) for n in range(30)], "scale: {kind: interval, low: 0.0, high: 29.0}", "the true ends of the scale"),
     ],
 )
 def test_the_scale_is_written_with_what_is_not_known_of_it(umpirical, tmp_path, labels, scale, comment):
@@ -162,7 +162,7 @@ def test_columns_can_be_named(umpirical, tmp_path):
         "init", tmp_path, "--from", data, "--response", "odd", "--task", "answer", "--label", "even"
     )
     assert code == 0
-    assert out.count("(as you said)") == 3
+    assert out.count("(you named it)") == 3
     columns = read_study(tmp_path).spec.dataset.columns
     assert (columns.response, columns.task, columns.label) == ("odd", "answer", "even")
 
@@ -171,7 +171,7 @@ def test_columns_can_be_named(umpirical, tmp_path):
     ("arguments", "words"),
     [
         (["--label", "verdikt"], ["no column 'verdikt'", "did you mean 'verdict'?"]),
-        (["--label", "id", "--response", "id"], ["one column is named for two things"]),
+        (["--label", "id", "--response", "id"], ["one column has two roles"]),
         (["--label", "answer", "--response", "question"], ["more than 20 different texts", "--label"]),
     ],
 )
@@ -300,7 +300,7 @@ def test_foreign_names_cannot_drive_the_terminal(umpirical, tmp_path):
 def test_the_essays_make_a_study_without_a_word_of_help(umpirical, tmp_path):
     code, out, _ = umpirical("init", tmp_path, "--from", PERSUADE / "essays.csv")
     assert code == 0
-    assert "ordinal: 1, 2, 3, 4, 5, 6   (as numbers in order)" in out
+    assert "ordinal: 1, 2, 3, 4, 5, 6   (in numeric order)" in out
     study = read_study(tmp_path, outside=True)
     items, summary = read_items(study.spec.dataset, tmp_path, seed=study.spec.seed)
     assert (summary.rows, len(items)) == (93, 93)
@@ -336,4 +336,4 @@ def test_fewer_rows_than_a_pass_takes_are_said_to_be_too_few(umpirical, tmp_path
         folder = tmp_path / str(rows)
         _, out, _ = umpirical("init", folder, "--from", write_answers(folder, paragraphs(rows)))
         assert ("INCONCLUSIVE" in out) is few
-        assert (f"takes {ENOUGH} items" in out) is few
+        assert (f"needs {ENOUGH} items" in out) is few

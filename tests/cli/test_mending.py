@@ -76,15 +76,15 @@ def booked(folder):
 def test_a_closed_port_is_said_after_one_call_and_nothing_is_booked(umpirical, tmp_path, closed):
     code, _, err = umpirical("run", write(tmp_path, closed), *BUDGET)
     assert code == 5
-    assert f"judge loopback: 1 of 1 calls of the preflight got no answer from {closed} (connection: " in err
-    assert f"fix: start the server, or correct base_url: nothing could be reached at {closed}" in err
+    assert f"judge loopback: 1 of 1 preflight calls got no answer from {closed} (connection: " in err
+    assert f"fix: start the server, or correct base_url: {closed} cannot be reached" in err
     assert booked(tmp_path) == 0
     # The same for the command that measures one judge.
     judge = tmp_path / "one.yaml"
     judge.write_text(f"model: {{adapter: openai-compatible, name: m, base_url: '{closed}', price: free}}\n")
     code, _, err = umpirical("datasheet", "one.yaml", "--folder", tmp_path, "--size", "screen", "--yes")
     assert code == 5
-    assert "1 of 1 calls of the preflight" in err
+    assert "1 of 1 preflight calls" in err
 
 
 def test_an_endpoint_that_nobody_is_at_is_named(umpirical, tmp_path, closed):
@@ -96,7 +96,7 @@ def test_an_endpoint_that_nobody_is_at_is_named(umpirical, tmp_path, closed):
     code, _, err = umpirical("run", tmp_path, "--yes", "--trust")
     assert code == 5
     assert f"got no answer from {url}" in err
-    assert f"start the endpoint, or correct url: nothing could be reached at {url}" in err
+    assert f"start the endpoint, or correct url: {url} cannot be reached" in err
 
 
 def test_a_wrong_key_is_said_with_the_words_of_the_server_and_the_variable(umpirical, tmp_path, monkeypatch):
@@ -114,7 +114,10 @@ def test_a_wrong_key_is_said_with_the_words_of_the_server_and_the_variable(umpir
 def test_a_key_that_nobody_named_is_asked_for(umpirical, tmp_path):
     with refusing(401, "You did not provide an API key") as (base_url, _):
         _, _, err = umpirical("run", write(tmp_path, base_url), *BUDGET)
-    assert f"{base_url} wants a key: put it into an environment variable, and name the variable in api_key_env" in err
+    assert (
+        f"{base_url} requires a key: put it in an environment variable, and set api_key_env to the name of the variable"
+        in err
+    )
 
 
 def test_an_address_without_its_version_is_completed(umpirical, tmp_path):
@@ -123,13 +126,13 @@ def test_an_address_without_its_version_is_completed(umpirical, tmp_path):
         code, _, err = umpirical("run", write(tmp_path, address), *BUDGET)
         assert code == 5
         assert "HTTP 404: " in err
-        assert f"fix: most servers want /v1 at the end: base_url: {address}/v1" in err
+        assert f"fix: most servers need /v1 at the end: base_url: {address}/v1" in err
         assert server.asked.total() == 0
         # With a version, it is the model that the server does not know.
         with refusing(404, "The model `swayed` does not exist") as (base_url, _):
             _, _, err = umpirical("run", write(tmp_path, base_url), *BUDGET)
         assert "The model `swayed` does not exist" in err
-        assert f"make sure that {base_url} is right, and that the model is called swayed there" in err
+        assert f"check that {base_url} is right, and that the model is named swayed there" in err
         assert umpirical("run", write(tmp_path, server.base_url), *BUDGET)[0] == REFUSED
 
 
@@ -139,7 +142,7 @@ def test_a_server_that_cannot_hold_answers_to_a_schema_is_asked_without_one(umpi
         code, _, err = umpirical("run", write(tmp_path, base_url), *BUDGET)
         assert (code, len(asked)) == (5, 2)
         assert words in err
-        assert "give the judge  answer: {constrained: false}" in err
+        assert "add  answer: {constrained: false}" in err
         # What the message says is a study file, and it works.
         study = write(tmp_path, base_url, "    answer: {constrained: false}\n", price="free")
         assert umpirical("run", study, "--yes")[0] == REFUSED
@@ -154,7 +157,9 @@ def test_a_function_of_other_arguments_is_refused_before_it_is_called(tmp_path):
         return "1"
 
     lend_stimuli(tmp_path)
-    with pytest.raises(UsageError, match=r"judge judge is called with task, first, second, and takes \(") as raised:
+    with pytest.raises(
+        UsageError, match=r"judge judge is called with task, first, second, but its parameters are \("
+    ) as raised:
         api.datasheet(judge, size="screen", folder=tmp_path, progress=False)
     assert "inputs: {task: NAME, first: NAME, second: NAME}" in raised.value.fix
     assert called == []
@@ -197,7 +202,7 @@ def test_a_key_in_the_wrong_place_is_never_shown_or_kept(umpirical, tmp_path, mo
 def test_nor_is_it_from_python(tmp_path, key):
     lend_stimuli(tmp_path)
     model = {"adapter": "openai-compatible", "name": "m", "base_url": "http://127.0.0.1:9/v1", "api_key_env": key}
-    with pytest.raises(UsageError, match="that looks like a key, not the name of a variable") as raised:
+    with pytest.raises(UsageError, match="this looks like a key, not the name of a variable") as raised:
         api.datasheet({"name": "j", "model": model}, size="screen", folder=tmp_path, progress=False)
     import traceback
 
@@ -229,8 +234,8 @@ def test_a_judge_that_cannot_be_asked_does_not_stop_the_others(umpirical, tmp_pa
         code, out, err = umpirical("run", study, "--yes", "--json")
         assert code == 5
         assert server.asked.total() == 2 * CALLS
-        assert "error: judge closed: 1 of 1 calls of the preflight got no answer" in err
-        assert "not measured: closed; measured: loopback, third" in err
+        assert "error: judge closed: 1 of 1 preflight calls got no answer" in err
+        assert "not tested: closed; tested: loopback, third" in err
         first, third, lost = json.loads(out)
         assert [row["decision"] for row in (first, third)] == ["do-not-use"] * 2
         assert (lost["judge"], lost["complete"]) == ("closed", False)
@@ -253,14 +258,14 @@ def test_a_judge_that_fails_on_the_way_does_not_stop_the_others_either(umpirical
         study = write(tmp_path, closed, more, price="free", attempts=1)
         code, out, _ = umpirical("run", study, "--yes", "--no-preflight")
         assert code == 5
-        assert "not measured: loopback; measured: third" in out
+        assert "not tested: loopback; tested: third" in out
         assert server.asked.total() == CALLS
 
 
 def test_if_none_can_be_asked_all_are_named(umpirical, tmp_path, closed):
     study = write(tmp_path, closed, OTHER.format(name="other", base_url=closed), price="free")
     code, out, err = umpirical("run", study, "--yes")
-    assert (code, out) == (5, "not measured: loopback, other; measured: none\n")
+    assert (code, out) == (5, "not tested: loopback, other; tested: none\n")
     assert [err.count(f"error: judge {name}: ") for name in ("loopback", "other")] == [1, 1]
 
 
@@ -269,4 +274,4 @@ def test_a_budget_that_is_reached_stops_all(umpirical, tmp_path):
         study = write(tmp_path, server.base_url, OTHER.format(name="other", base_url=server.base_url))
         code, out, err = umpirical("run", study, "--yes", "--max-cost", "0.02", "--no-preflight")
         assert code == UmpiricalError.exit_code + 5
-        assert "not measured" not in out + err
+        assert "not tested" not in out + err

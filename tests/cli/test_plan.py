@@ -101,20 +101,20 @@ def test_the_plan_as_json_has_everything(umpirical, several):
 def test_the_plan_says_what_it_assumes(umpirical, several):
     _, out, _ = umpirical("plan", several)
     for words in (
-        "an input token is 4 bytes",
-        "Retries may be billed too, and count in the budget",
+        "assumes 4 bytes per token",
+        "Retries may be billed, and count toward the cap",
         "gpt: prices of gpt-4o from genai-prices 0.2.1",
         "gpt, sonnet, own: 15 output tokens per call are expected: assumed",
         "1 s per call is assumed, 16 at a time",
-        "95 % intervals to expect",
-        "correlate at .05",
+        "Expected 95% intervals",
+        "Assumes a correlation of 0.05 within a task",
     ):
         assert words in out
 
 
 def test_the_plan_shows_how_precise_each_measure_will_be(umpirical, several):
     _, out, _ = umpirical("plan", several, "--judge", "gpt")
-    assert re.search(r"Positional false preference\s+24 pairs\s+24\s+0\.127\s+0\.211", out)
+    assert re.search(r"Position bias\s+24 pairs\s+24\s+0\.127\s+0\.211", out)
 
 
 def test_one_judge_of_several(umpirical, several):
@@ -130,7 +130,8 @@ def test_a_price_on_the_command_line_changes_the_plan(umpirical, several):
 
 
 @pytest.mark.parametrize(
-    ("price", "words"), [("gpt-4o", "NAME=IN,OUT"), ("gpt-4o=1,x", "NAME=IN,OUT"), ("gpt-5o=1,2", "no judge here")]
+    ("price", "words"),
+    [("gpt-4o", "NAME=IN,OUT"), ("gpt-4o=1,x", "NAME=IN,OUT"), ("gpt-5o=1,2", "no judge uses this model")],
 )
 def test_a_wrong_price_is_answered_with_how_to_write_it(umpirical, several, price, words):
     code, _, err = umpirical("plan", several, "--price", price)
@@ -142,7 +143,7 @@ def test_a_plan_shows_an_unknown_price_and_what_to_do_about_it(umpirical, tmp_pa
     study = write_study(tmp_path, "http://127.0.0.1:9/v1", price="null")
     code, out, _ = umpirical("plan", study)
     assert code == 0
-    assert "no price is known for swayed at 127.0.0.1" in out
+    assert "unknown price for swayed at 127.0.0.1" in out
     assert "--price swayed=IN,OUT" in out
     assert "price: free" in out
     assert rows(out)["loopback"][4:6] == ["no price", "no price"]
@@ -197,7 +198,7 @@ def test_an_unknown_price_is_refused_before_anything_is_sent(umpirical, tmp_path
         study = write_study(tmp_path, server.base_url, price="null")
         code, _, err = umpirical("run", study, "--yes", "--max-cost", "100")
     assert code == 6
-    assert "no price is known for swayed" in err
+    assert "unknown price for swayed" in err
     assert "--allow-unpriced" in err
     assert server.asked.total() == 0
 
@@ -210,7 +211,7 @@ def test_an_unknown_price_can_be_allowed_but_not_without_a_word(umpirical, tmp_p
         assert "add --yes\n" in err
         code, _, err = umpirical("run", study, "--allow-unpriced", "--yes")
     assert (code, server.asked.total()) == (REFUSED, CALLS)
-    assert "no budget limits it" in err
+    assert "so the cap does not apply" in err
 
 
 def test_a_price_can_be_given_where_none_is_known(umpirical, tmp_path):
@@ -231,7 +232,7 @@ def test_without_max_tokens_a_priced_model_is_refused(umpirical, tmp_path):
     assert server.asked.total() == 0
 
 
-def test_a_function_of_the_users_is_not_called_without_a_word(umpirical, tmp_path):
+def test_a_function_of_ones_own_needs_no_price_and_is_shown_first(umpirical, tmp_path):
     (tmp_path / "planned_judge.py").write_text(
         "from pathlib import Path\n\n\ndef judge(task, first, second):\n"
         "    with (Path(__file__).parent / 'called').open('a') as log:\n        log.write('x')\n    return 'tie'\n"
@@ -241,11 +242,8 @@ def test_a_function_of_the_users_is_not_called_without_a_word(umpirical, tmp_pat
     )
     lend_stimuli(tmp_path)
     code, _, err = umpirical("run", tmp_path)
-    assert (code, (tmp_path / "called").exists()) == (6, False)
-    assert "add --yes\n" in err
-    code, _, err = umpirical("run", tmp_path, "--yes")
     assert (code, (tmp_path / "called").stat().st_size) == (REFUSED, CALLS)
-    assert "not visible here" in err
+    assert "own costs are not visible" in err
     # The preflight shows what the function is called with, and not how the call is kept.
     shown = [line.strip().split(": ")[0] for line in err.splitlines() if line.startswith("    ")]
     assert shown[0] == "task"
@@ -264,7 +262,7 @@ def test_simulated_judges_are_run_without_a_question_and_without_a_table(umpiric
 def test_a_cap_is_an_amount(umpirical, tmp_path, amount):
     code, _, err = umpirical("run", tmp_path, "--max-cost", amount)
     assert code == 2
-    assert "not an amount of dollars" in err
+    assert "is not a dollar amount" in err
 
 
 @pytest.mark.parametrize(
@@ -281,8 +279,8 @@ def test_the_cap_holds_and_a_higher_one_goes_on_without_asking_again(umpirical, 
         study = write_study(tmp_path, server.base_url, price=price, concurrency=concurrency)
         code, _, err = umpirical("run", study, "--yes", "--max-cost", caps[0])
         assert code == 6
-        assert "is below that: the run may stop there" in err
-        assert re.search(r"run the same command with --max-cost \S+ to go on", err)
+        assert "is lower: the run may stop there" in err
+        assert re.search(r"to continue, run the same command with --max-cost \S+", err)
         first, calls = spent(), server.asked.total()
         assert 0 < calls < CALLS
         assert Decimal(caps[0]) / 2 < first <= Decimal(caps[0]), "what was left under the cap was used"
@@ -389,7 +387,7 @@ def test_on_a_terminal_the_question_is_asked_and_no_is_the_default(tmp_path, ans
 
 
 def test_what_is_known_of_a_price_is_shown_with_its_source(umpirical):
-    code, out, _ = umpirical("prices", "show", "openai/gpt-4o")
+    code, out, _ = umpirical("prices", "openai/gpt-4o")
     assert code == 0
     assert "gpt-4o  at openai  from genai-prices 0.2.1" in out
     assert re.search(r"input +\$2\.5 per million tokens", out)
@@ -398,12 +396,12 @@ def test_what_is_known_of_a_price_is_shown_with_its_source(umpirical):
 
 
 def test_tiers_are_shown(umpirical):
-    _, out, _ = umpirical("prices", "show", "anthropic/claude-sonnet-4-5")
+    _, out, _ = umpirical("prices", "anthropic/claude-sonnet-4-5")
     assert "$22.5 if a call has over 200,000 input tokens" in out
 
 
 def test_prices_as_json(umpirical):
-    _, out, _ = umpirical("prices", "show", "openai/gpt-4o", "--json")
+    _, out, _ = umpirical("prices", "openai/gpt-4o", "--json")
     (price,) = json.loads(out)
     rates = {rate["key"]: rate["base"] for rate in price["rates"]}
     assert (rates["input_mtok"], rates["output_mtok"]) == ("2.5", "10")
@@ -417,14 +415,12 @@ def test_prices_as_json(umpirical):
     ],
 )
 def test_an_unknown_model_is_met_with_what_to_do(umpirical, name, words):
-    code, _, err = umpirical("prices", "show", name)
+    code, _, err = umpirical("prices", name)
     assert code == 2
     assert words in err
 
 
-@pytest.mark.parametrize(
-    "arguments", [["plan", "--help"], ["prices", "--help"], ["prices", "show", "-h"], ["run", "-h"]]
-)
+@pytest.mark.parametrize("arguments", [["plan", "--help"], ["prices", "--help"], ["schema", "-h"], ["run", "-h"]])
 def test_help_imports_nothing_heavy(arguments):
     heavy = ["numpy", "scipy", "pyarrow", "pydantic", "rich", "aiohttp", "genai_prices", "yaml"]
     code = (
@@ -446,9 +442,9 @@ def test_a_plan_to_a_question_says_what_settles_it(several, umpirical):
     assert [each["units"] for each in found["needed"]] == [77, 243, 661, 3023]
     assert all(Decimal(each["dollars"]) > 0 for each in found["needed"])
     _, out, _ = umpirical(*planned, "--for", "target-sensitivity@5>=0.9", "--power", "0.8")
-    assert "target-sensitivity at 5 ≥ 0.9, settled in 80 % of runs" in out
+    assert "target-sensitivity at 5 ≥ 0.9, decided in 80% of runs" in out
     assert "too small" in out
     code, _, error = umpirical(*planned, "--for", "dark-current")
-    assert (code, error.splitlines()[0]) == (2, "error: 'dark-current' is no question")
+    assert (code, error.splitlines()[0]) == (2, "error: invalid question 'dark-current'")
     code, _, error = umpirical(*planned, "--power", "0.8")
-    assert (code, "--power is about a question" in error) == (2, True)
+    assert (code, "--power needs a question" in error) == (2, True)

@@ -24,12 +24,12 @@ def test_answers_off_the_scale_stop_the_run_after_a_few_calls(umpirical, tmp_pat
         assert 3 <= server.asked.total() == FEW <= 5
         # Prompt, raw answer, how it was read, and the remedy.
         assert err.count("  prompt:\n") == 1
-        assert err.count("  answer:\n") == FEW
+        assert err.count("  reply:\n") == FEW
         assert "I would rather not commit myself." in err
-        assert "read as: nothing" in err
-        assert f"{FEW} of {FEW} calls of the preflight got an answer that is not on its scale" in err
+        assert "parsed as: nothing" in err
+        assert f"{FEW} of {FEW} preflight calls got an answer that is not on its scale" in err
         assert "fix: " in err
-        assert "prompt to end with exactly one answer of its scale" in err
+        assert "ends with exactly one answer on its scale" in err
         # The same command reads the same answers again, and asks nothing.
         assert umpirical("run", study, "--yes")[0] == 5
         assert server.asked.total() == FEW
@@ -57,8 +57,8 @@ def test_a_judge_that_can_be_read_is_measured_and_no_call_is_wasted(umpirical, t
         study = write_study(tmp_path, server.base_url)
         code, _, err = umpirical("run", study)
         assert code == REFUSED
-        assert f"preflight: {FEW} calls show whether answers can be read" in err
-        assert err.count("read as: ") == FEW
+        assert f"preflight: {FEW} calls to check that replies can be parsed" in err
+        assert err.count("parsed as: ") == FEW
         assert server.asked.total() == CALLS
         assert set(server.asked.values()) == {1}
         # What was tried is counted as answered when the whole is shown.
@@ -75,8 +75,8 @@ def test_a_server_that_refuses_is_said_after_two_calls(umpirical, tmp_path):
         code, _, err = umpirical("run", study)
         assert code == 5
         assert server.asked.total() == 2
-        assert "2 of 2 calls of the preflight got no answer" in err
-        assert "make sure that the judge answers and that its key is right" in err
+        assert "2 of 2 preflight calls got no answer" in err
+        assert "check that the judge answers and that its key is right" in err
         # Once it answers, the same command goes on.
         server.misbehave = lambda _id, _n: None
         assert umpirical("run", study)[0] == REFUSED
@@ -92,7 +92,7 @@ def test_a_preflight_needs_the_same_consent(umpirical, tmp_path):
         code, _, err = umpirical("run", study, "--yes", "--max-cost", bound)
         assert code == REFUSED
         # What the preflight took counts in the same budget.
-        spent, booked, cap = re.findall(r"spent: \$(\S+); \$(\S+) of the budget of \$(\S+) is booked", err)[0]
+        spent, booked, cap = re.findall(r"spent: \$(\S+); \$(\S+) of the budget of \$(\S+) is spent or", err)[0]
         assert float(spent) == float(booked) <= float(cap) == pytest.approx(float(bound))
 
 
@@ -105,7 +105,7 @@ def test_a_person_agrees_to_the_preflight_and_then_to_the_rest(umpirical, tmp_pa
         code, _, err = umpirical("run", study)
         assert code == 6
         assert server.asked.total() == FEW
-        assert "nothing more was sent; the answers of the preflight are kept" in err
+        assert "nothing more was sent; the preflight replies are kept" in err
     amounts = [float(re.search(r"\$(\S+?)\?", question)[1]) for question in asked]
     assert len(amounts) == 2
     assert amounts[0] < amounts[1] / 10

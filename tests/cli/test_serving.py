@@ -18,7 +18,7 @@ BUSY = 4
 
 
 def control(umpirical, study, *options):
-    code, out, err = umpirical("serving", study, "--questions", QUESTIONS, "--json", *options)
+    code, out, err = umpirical("load-check", study, "--questions", QUESTIONS, "--json", *options)
     assert code == 0, err
     [found] = json.loads(out)
     return found, err
@@ -69,7 +69,7 @@ def test_what_a_server_changes_when_it_is_busy_is_counted(umpirical, tmp_path):
     assert 0 < amid["readings"] <= expected
     assert amid["texts_interval"] == pytest.approx(list(wilson(expected, QUESTIONS)))
     assert (again["texts"], again["readings"]) == (0, 0)
-    assert "What differs is the serving, not the judge" in found["verdict"]
+    assert "The difference comes from the server, not the judge" in found["verdict"]
 
 
 def test_a_server_that_keeps_to_its_answers_is_said_to(umpirical, tmp_path):
@@ -79,7 +79,7 @@ def test_a_server_that_keeps_to_its_answers_is_said_to(umpirical, tmp_path):
     assert found["amid"]["texts"] == found["amid"]["readings"] == found["again"]["texts"] == 0
     high = wilson(0, QUESTIONS).high
     assert found["verdict"] == (
-        f"no answer changed; up to {high:.0%} of answers may do so and not show in so few questions"
+        f"no answer changed; up to {high:.0%} of answers may change without showing in so few questions"
     )
     assert found["amid"]["largest_shift"] is None
     assert found["cached"] == {"alone": None, "again": None, "amid": None}
@@ -91,8 +91,8 @@ def test_answers_that_change_without_company_are_not_blamed_on_it(umpirical, tmp
     with serve(lambda _: f'{{"verdict": "tie", "why": {next(turns)}}}') as server:
         found, _ = control(umpirical, study_of(tmp_path, server))
     assert found["again"]["texts"] == found["amid"]["texts"] == QUESTIONS
-    assert "even if the same question is asked twice by itself" in found["verdict"]
-    assert "What differs is the serving" not in found["verdict"]
+    assert "even if the same question is repeated without other calls" in found["verdict"]
+    assert "The difference comes from the server" not in found["verdict"]
 
 
 def test_log_probabilities_that_move_are_counted_with_how_far(umpirical, tmp_path):
@@ -148,7 +148,7 @@ def test_questions_without_an_answer_are_left_out_and_counted(umpirical, tmp_pat
 
 def test_a_server_that_is_down_is_not_asked_for_all(umpirical, tmp_path):
     with serve(swayed_answer, misbehave=lambda _id, _n: "server-error") as server:
-        code, out, err = umpirical("serving", study_of(tmp_path, server, attempts=1))
+        code, out, err = umpirical("load-check", study_of(tmp_path, server, attempts=1))
         assert (code, out) == (5, "")
         assert "calls in a row failed" in err
         assert server.asked.total() < 10
@@ -158,9 +158,9 @@ def test_a_server_that_is_down_is_not_asked_for_all(umpirical, tmp_path):
 def test_nothing_is_sent_before_the_price_is_agreed_to(umpirical, tmp_path, options):
     with serve(swayed_answer) as server:
         study = study_of(tmp_path, server, price="{input: 1, output: 1}")
-        code, _, err = umpirical("serving", study, "--questions", QUESTIONS, *options)
+        code, _, err = umpirical("load-check", study, "--questions", QUESTIONS, *options)
         assert code == 6
-        assert re.search(rf"{ASKED} calls, {QUESTIONS} questions three times and 24 for company, at most \$0\.\d+", err)
+        assert re.search(rf"{ASKED} calls, {QUESTIONS} questions three times and 24 as load, at most \$0\.\d+", err)
         assert server.asked.total() == 0
 
 
@@ -178,7 +178,7 @@ def test_what_it_costs_is_booked_in_the_budget_of_the_study(umpirical, tmp_path)
 def test_a_budget_that_is_too_small_stops_it(umpirical, tmp_path):
     with serve(swayed_answer) as server:
         study = study_of(tmp_path, server, price="{input: 1, output: 1}")
-        code, _, _ = umpirical("serving", study, "--questions", QUESTIONS, "--yes", "--max-cost", "0.005")
+        code, _, _ = umpirical("load-check", study, "--questions", QUESTIONS, "--yes", "--max-cost", "0.005")
         assert code == 6
         assert server.asked.total() < ASKED
 
@@ -186,7 +186,7 @@ def test_a_budget_that_is_too_small_stops_it(umpirical, tmp_path):
 def test_an_unknown_price_is_refused_unless_that_is_agreed_to(umpirical, tmp_path):
     with serve(swayed_answer) as server:
         study = study_of(tmp_path, server, price="null")
-        assert umpirical("serving", study)[0] == 6
+        assert umpirical("load-check", study)[0] == 6
         assert server.asked.total() == 0
         control(umpirical, study, "--yes", "--allow-unpriced")
         assert server.asked.total() == ASKED
@@ -195,12 +195,12 @@ def test_an_unknown_price_is_refused_unless_that_is_agreed_to(umpirical, tmp_pat
 def test_a_simulated_judge_and_one_call_at_a_time_have_nothing_to_show(umpirical, tmp_path):
     with serve(swayed_answer) as server:
         study = study_of(tmp_path, server, concurrency=1)
-        code, _, err = umpirical("serving", study)
+        code, _, err = umpirical("load-check", study)
         assert code == 2
-        assert "no company with one call in flight" in err
+        assert "there is no server load" in err
         study.write_text(study.read_text().replace("openai-compatible", "simulated").replace("swayed", "careful"))
         study.write_text(re.sub(r"base_url: \S+\n\s*", "", study.read_text()))
-        code, _, err = umpirical("serving", study)
+        code, _, err = umpirical("load-check", study)
         assert code == 2
         assert "it is simulated" in err
         assert server.asked.total() == 0
@@ -209,9 +209,9 @@ def test_a_simulated_judge_and_one_call_at_a_time_have_nothing_to_show(umpirical
 def test_the_text_says_both_figures_with_their_intervals(umpirical, tmp_path):
     planted = Planted()
     with planted.server as server:
-        code, out, _ = umpirical("serving", study_of(tmp_path, server), "--questions", QUESTIONS)
+        code, out, _ = umpirical("load-check", study_of(tmp_path, server), "--questions", QUESTIONS)
     assert code == 0
     assert "judge loopback\n  served by swayed fp_loopback\n" in out
-    assert f"asked alone again: texts changed 0 of {QUESTIONS} (95 %: 0% to " in out
-    assert re.search(rf"amid up to 12 calls: texts changed \d+ of {QUESTIONS} \(95 %: ", out)
+    assert f"asked alone again: texts changed 0 of {QUESTIONS} (95% 0% to " in out
+    assert re.search(rf"with up to 12 other calls: texts changed \d+ of {QUESTIONS} \(95% ", out)
     assert "not the judge" in out

@@ -87,21 +87,21 @@ def test_line_ends_inside_a_field_stay_as_they_are(tmp_path):
 @pytest.mark.parametrize(
     ("content", "where", "message", "fix"),
     [
-        (b"", "data.csv:1", "an empty file", ""),
-        (b"\n\n", "data.csv:1", "an empty file", ""),
-        (b"text,label,text\na,b,c\n", "data.csv:1", "two columns are named 'text'", "a name of its own"),
-        (b"text,,\na,b,c\n", "data.csv:1", "two columns are named ''", "a name of its own"),
-        (b"text,label\na,b\nc\n", "data.csv:3", "1 fields, expected 2", "into quotes"),
-        (b"text,label\na,b\nc,d,e\n", "data.csv:3", "3 fields, expected 2", "into quotes"),
-        (b'text,label\n"a\nb",c\nd\n', "data.csv:4", "1 fields, expected 2", "into quotes"),
+        (b"", "data.csv:1", "the file is empty", ""),
+        (b"\n\n", "data.csv:1", "the file is empty", ""),
+        (b"text,label,text\na,b,c\n", "data.csv:1", "two columns have the name 'text'", "rename one of them"),
+        (b"text,,\na,b,c\n", "data.csv:1", "two columns have the name ''", "rename one of them"),
+        (b"text,label\na,b\nc\n", "data.csv:3", "1 fields, expected 2", "in quotes"),
+        (b"text,label\na,b\nc,d,e\n", "data.csv:3", "3 fields, expected 2", "in quotes"),
+        (b'text,label\n"a\nb",c\nd\n', "data.csv:4", "1 fields, expected 2", "in quotes"),
         (b'text,label\na,b\n"c\nd,e\n', "data.csv:3", "the file ends inside a quoted field", "close the quote"),
-        (b'text,label\na,b\n"c"d,e\n', "data.csv:3", "not comma-separated values", "written twice"),
-        (b"text,label\ra,b\r", "data.csv:1", "a carriage return alone", "Unix or Windows"),
+        (b'text,label\na,b\n"c"d,e\n', "data.csv:3", "not valid CSV", "double each quote"),
+        (b"text,label\ra,b\r", "data.csv:1", "a carriage return outside quotes", "Unix or Windows"),
         (b"text,label\na\0b,c\n", "data.csv:2", "a NUL byte", "save the file as UTF-8"),
         ("text,label\na,b\n".encode("utf-16"), "data.csv:1", "UTF-16 mark", "save the file as UTF-8"),
-        (b"text,label\na,b\ncaf\xe9,d\n", "data.csv:3", "byte 0xe9 at place 4 of the line is not UTF-8", "UTF-8"),
-        (b'text,label\n"a\ncaf\xe9",d\n', "data.csv:3", "byte 0xe9 at place 4", "UTF-8"),
-        (b"text,label\n\xed\xa0\x80,d\n", "data.csv:2", "byte 0xed at place 1", "UTF-8"),
+        (b"text,label\na,b\ncaf\xe9,d\n", "data.csv:3", "byte 0xe9 at position 4 of the line is not UTF-8", "UTF-8"),
+        (b'text,label\n"a\ncaf\xe9",d\n', "data.csv:3", "byte 0xe9 at position 4 of the line is not UTF-8", "UTF-8"),
+        (b"text,label\n\xed\xa0\x80,d\n", "data.csv:2", "byte 0xed at position 1 of the line is not UTF-8", "UTF-8"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line_and_what_to_do(tmp_path, content, where, message, fix):
@@ -117,9 +117,9 @@ def test_what_is_wrong_is_said_with_its_line_and_what_to_do(tmp_path, content, w
 @pytest.mark.parametrize(
     ("limits", "where", "message", "key"),
     [
-        ({"bytes": 20}, "data.csv", "31 bytes, at most 20 are read", "limits.bytes"),
+        ({"bytes": 20}, "data.csv", "31 bytes; the limit is 20", "limits.bytes"),
         ({"rows": 2}, "data.csv:4", "more than 2 rows", "limits.rows"),
-        ({"field": 5}, "data.csv:3", "column 'text': 6 characters, at most 5 are read", "limits.field"),
+        ({"field": 5}, "data.csv:3", "column 'text': 6 characters; the limit is 5", "limits.field"),
     ],
 )
 def test_what_is_above_a_limit_is_refused_with_the_limit_and_its_key(tmp_path, limits, where, message, key):
@@ -147,7 +147,7 @@ def test_a_field_longer_than_the_parsers_own_default_is_read(tmp_path):
 def test_a_huge_field_is_refused_where_its_record_starts(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text(f"text,label\na,b\n{'x' * 1_000_001},y\n")
-    with pytest.raises(ConfigError, match=r"data\.csv:3: .*at most 1,000,000"):
+    with pytest.raises(ConfigError, match=r"data\.csv:3: .*the limit is 1,000,000"):
         rows(path, "csv")
 
 
@@ -165,7 +165,7 @@ def test_a_quote_that_is_never_closed_does_not_take_in_the_whole_file(tmp_path, 
     monkeypatch.setattr(module, "numbered_lines", lines)
     with pytest.raises(ConfigError, match=r"data\.csv:3: a field or record is too long") as refused:
         rows(path, "csv", field=100)
-    assert "close the quote that opens in this record" in refused.value.fix
+    assert "check for an unclosed quote in this record" in refused.value.fix
     # Sixteen fields of a hundred characters, at four to a line.
     assert max(taken) < 500
 

@@ -39,7 +39,7 @@ ROWS = [f"{number},{LONG} {number},{number % 2 + 3}" for number in range(6)]
 def test_columns_are_known_by_their_names(tmp_path, header, response, label):
     guess = guessed(tmp_path, header, *ROWS)
     assert (guess.columns["response"], guess.columns["label"]) == (response, label)
-    assert guess.because["response"] == guess.because["label"] == "by its name"
+    assert guess.because["response"] == guess.because["label"] == "from its name"
     assert guess.rows == 6
 
 
@@ -49,7 +49,7 @@ def test_columns_are_known_by_their_names(tmp_path, header, response, label):
 def test_labels_go_by_many_names(tmp_path, name):
     lines = [f"{number},{LONG} {number},{'yes' if number % 2 else 'no'},{'ab'[number % 2]}" for number in range(6)]
     guess = guessed(tmp_path, f"n,text,{name},model", *lines)
-    assert (guess.columns["label"], guess.because["label"]) == (name, "by its name")
+    assert (guess.columns["label"], guess.because["label"]) == (name, "from its name")
     assert guess.scale.scale == GradeScale("binary", ("no", "yes"))
 
 
@@ -59,14 +59,14 @@ def test_a_name_that_may_mean_other_things_gives_way_to_a_clear_one(tmp_path):
     # The right answer is not whether an answer is right.
     with pytest.raises(UsageError, match="no column looks like labels") as refused:
         guessed(tmp_path, "correct_answer,sort,essay,x", *lines)
-    assert refused.value.fix == "name it with --label COLUMN; few different values have: sort, x"
+    assert refused.value.fix == "name it with --label COLUMN; columns with few different values: sort, x"
 
 
 def test_the_only_column_with_few_values_is_taken_and_said_to_be(tmp_path):
     lines = [f"q{number % 2},{LONG} {number},{'up' if number % 3 else 'down'},{number * 7}" for number in range(30)]
     guess = guessed(tmp_path, "question,text,thumb,seconds", *lines)
     assert guess.columns["label"] == "thumb"
-    assert guess.because["label"] == "it is the only one with few and short values"
+    assert guess.because["label"] == "the only column with a few short values"
     assert guess.columns["task"] == "question"
 
 
@@ -87,25 +87,25 @@ def test_what_a_person_says_is_taken_at_their_word(tmp_path):
         "label": "mark",
         "task": "ask",
     }
-    assert set(guess.because.values()) >= {"as you said"}
+    assert set(guess.because.values()) >= {"you named it"}
     assert guess.scale.scale.labels == ("0", "1", "2")
 
 
 def test_a_column_that_is_said_and_not_there_is_answered_with_the_near_one(tmp_path):
     with pytest.raises(UsageError) as refused:
         guessed(tmp_path, "n,text,label", *ROWS, label="lable")
-    assert "data.csv: no column 'lable'; there are: n, text, label" in str(refused.value)
+    assert "data.csv: no column 'lable'; columns: n, text, label" in str(refused.value)
     assert refused.value.fix == "did you mean 'label'?"
 
 
 def test_one_column_cannot_be_two_things(tmp_path):
-    with pytest.raises(UsageError, match="one column is named for two things"):
+    with pytest.raises(UsageError, match="one column has two roles"):
         guessed(tmp_path, "n,text,label", *ROWS, label="text", response="text")
 
 
 def test_responses_without_a_telling_name_are_the_longest_texts(tmp_path):
     guess = guessed(tmp_path, "a,b,score", *(f"short {number},{LONG} {number},{number % 2}" for number in range(6)))
-    assert (guess.columns["response"], guess.because["response"]) == ("b", "it has the longest texts")
+    assert (guess.columns["response"], guess.because["response"]) == ("b", "has the longest texts")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_responses_without_a_telling_name_are_the_longest_texts(tmp_path):
             "prompt,chosen",
             [f"{LONG},a", f"{LONG} x,b"],
             "no column looks like labels",
-            "name it with --label COLUMN; or, for labelled pairs, call one column chosen and one rejected",
+            "name it with --label COLUMN; or, for labeled pairs, name one column chosen and one rejected",
         ),
         ("text,n", [f"{LONG},1", f"{LONG} x,2"], "no column looks like labels", "name it with --label COLUMN"),
         ("text,label", [f"{LONG},1", f"{LONG} x,1"], "no column looks like labels", "name it with --label COLUMN"),
@@ -126,7 +126,7 @@ def test_what_cannot_be_guessed_is_asked_for(tmp_path, header, lines, message, f
     with pytest.raises(UsageError) as refused:
         guessed(tmp_path, header, *lines)
     assert message in str(refused.value)
-    assert f"there are: {header.replace(',', ', ')}" in str(refused.value)
+    assert f"columns: {header.replace(',', ', ')}" in str(refused.value)
     assert refused.value.fix == fix
 
 
@@ -134,10 +134,10 @@ def test_what_cannot_be_guessed_is_asked_for(tmp_path, header, lines, message, f
     ("labels", "scale", "because", "ordered"),
     [
         (["yes", "no"], GradeScale("binary", ("no", "yes")), "two labels, in alphabetical order", False),
-        (["1", "0"], GradeScale("binary", ("0", "1")), "two labels, as numbers in order", True),
-        (["2", "10", "1"], GradeScale("ordinal", ("1", "2", "10")), "as numbers in order", True),
-        (["1.0", "0.5", "0"], GradeScale("ordinal", ("0", "0.5", "1.0")), "as numbers in order", True),
-        (["-1", "1", "0"], GradeScale("ordinal", ("-1", "0", "1")), "as numbers in order", True),
+        (["1", "0"], GradeScale("binary", ("0", "1")), "two labels, in numeric order", True),
+        (["2", "10", "1"], GradeScale("ordinal", ("1", "2", "10")), "in numeric order", True),
+        (["1.0", "0.5", "0"], GradeScale("ordinal", ("0", "0.5", "1.0")), "in numeric order", True),
+        (["-1", "1", "0"], GradeScale("ordinal", ("-1", "0", "1")), "in numeric order", True),
         (["poor", "good", "fair"], GradeScale("nominal", ("fair", "good", "poor")), "in alphabetical order", False),
         (["1", "2", "n/a"], GradeScale("nominal", ("1", "2", "n/a")), "in alphabetical order", False),
     ],
@@ -163,9 +163,9 @@ def test_twenty_different_numbers_are_labels_and_more_are_not(tmp_path, count, k
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([f"word {number}x" for number in range(30)], "more than 20 different texts, which is not a scale"),
-        (["same"] * 3, "one label only, 'same'"),
-        ([""] * 3, "nothing in it that could be a label"),
+        ([f"word {number}x" for number in range(30)], "more than 20 different texts"),
+        (["same"] * 3, "only one label, 'same'"),
+        ([""] * 3, "no possible labels"),
     ],
 )
 def test_a_column_said_to_be_labels_that_is_no_scale_is_refused(tmp_path, labels, message):
@@ -214,5 +214,5 @@ def test_typed_labels_are_spelt_as_they_will_be_read(tmp_path):
 
 
 def test_a_file_without_rows_is_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"data\.csv: no rows"):
+    with pytest.raises(UsageError, match=r"data\.csv: the file has no rows"):
         guessed(tmp_path, "text,label")

@@ -118,7 +118,7 @@ def test_every_row_is_an_item_or_one_of_the_problems(tmp_path_factory, cells):
     found, error = attempted(lambda: read_items(described("data.jsonl"), folder))
     if error is not None:
         assert off or not cells
-        assert not off[1:] or f"{len(off)} of {len(cells)} rows cannot be taken" in str(error)
+        assert not off[1:] or f"{len(off)} of {len(cells)} rows cannot be used" in str(error)
         assert len(off) != 1 or error.where == f"data.jsonl:{off[0] + 1}"
         return
     items, summary = found

@@ -19,7 +19,7 @@ def test_where_the_library_is_absent_the_way_to_install_it_is_said(tmp_path, mon
 
     monkeypatch.setattr(module, "import_module", absent)
     error = refusal(tmp_path, format="huggingface")
-    assert "not installed" in str(error)
+    assert "require the `huggingface` extra" in str(error)
     assert error.fix == "pip install 'umpirical[huggingface]'"
 
 
@@ -27,7 +27,7 @@ def test_a_folder_that_is_called_like_the_library_is_not_it(tmp_path, monkeypatc
     import umpirical.datasets.hugging_face as module
 
     monkeypatch.setattr(module, "import_module", lambda _: module)
-    assert "not installed" in str(refusal(tmp_path, format="huggingface"))
+    assert "require the `huggingface` extra" in str(refusal(tmp_path, format="huggingface"))
 
 
 def test_a_version_that_could_run_a_datasets_own_script_is_refused(tmp_path, monkeypatch):
@@ -35,7 +35,9 @@ def test_a_version_that_could_run_a_datasets_own_script_is_refused(tmp_path, mon
 
     old = SimpleNamespace(__version__="3.6.0", load_from_disk=None)
     monkeypatch.setattr(module, "import_module", lambda _: old)
-    assert "datasets 3.6.0 is installed, 4 or later is needed" in str(refusal(tmp_path, format="huggingface"))
+    assert "datasets 3.6.0 is installed, but version 4 or later is required" in str(
+        refusal(tmp_path, format="huggingface")
+    )
 
 
 @pytest.fixture
@@ -64,10 +66,10 @@ def test_a_folder_that_the_library_saved_is_read(saved, tmp_path):
 def test_of_several_splits_one_has_to_be_named(saved, library, tmp_path):
     library.DatasetDict({"train": saved, "test": saved.select([1])}).save_to_disk(str(tmp_path / "answers"))
     error = refusal(tmp_path / "answers")
-    assert str(error) == "answers: no split is named"
+    assert str(error) == "answers: a split is required"
     assert error.fix == "add under dataset:  split: train or test"
     error = refusal(tmp_path / "answers", format="huggingface", split="tset")
-    assert "there is no split 'tset'" in str(error)
+    assert "unknown split 'tset'" in str(error)
     items, _ = read(tmp_path / "answers", format="huggingface", split="test")
     assert [item.response for item in items] == ["b\nc"]
 
@@ -80,7 +82,7 @@ def test_a_folder_of_files_is_read_by_its_split(saved, tmp_path):
     items, _ = read(tmp_path / "answers", format="huggingface", split="test[:2]")
     assert [item.response for item in items] == TEXTS[:2]
     error = refusal(tmp_path / "answers", format="huggingface", split="dev")
-    assert 'answers: cannot be loaded: Unknown split "dev"' in str(error)
+    assert 'answers: cannot load the dataset: Unknown split "dev"' in str(error)
 
 
 def test_class_labels_are_read_by_name_and_unknown_ones_are_missing(library, tmp_path):
@@ -95,15 +97,15 @@ def test_class_labels_are_read_by_name_and_unknown_ones_are_missing(library, tmp
 def test_a_column_that_is_not_there_and_a_label_off_the_scale_are_named(saved, tmp_path):
     saved.save_to_disk(str(tmp_path / "answers"))
     error = refusal(tmp_path / "answers", columns={"response": "texts"})
-    assert "no column 'texts'; there are: text, label, level" in str(error)
+    assert "no column 'texts'; columns: text, label, level" in str(error)
     scale = {"kind": "binary", "labels": ["ja", "no"]}
     assert "answers:row 1: column 'label': the label 'yes'" in str(refusal(tmp_path / "answers", scale=scale))
 
 
 def test_what_is_above_a_limit_is_refused(saved, tmp_path):
     saved.save_to_disk(str(tmp_path / "answers"))
-    assert "3 rows, at most 2 are read" in str(refusal(tmp_path / "answers", limits={"rows": 2}))
-    assert "bytes, at most 10 are read" in str(refusal(tmp_path / "answers", limits={"bytes": 10}))
+    assert "3 rows; the limit is 2" in str(refusal(tmp_path / "answers", limits={"rows": 2}))
+    assert "bytes; the limit is 10" in str(refusal(tmp_path / "answers", limits={"bytes": 10}))
     assert "row 2: column 'text': 3 characters" in str(
         refusal(tmp_path / "answers", columns={"response": "text"}, limits={"field": 2})
     )
@@ -112,8 +114,8 @@ def test_what_is_above_a_limit_is_refused(saved, tmp_path):
 def test_what_is_nowhere_to_be_found_is_said_so(library, tmp_path):
     assert library is not None
     error = refusal(tmp_path / "nowhere", format="huggingface")
-    assert "nowhere: cannot be loaded" in str(error)
-    assert "is it the name of a folder here or of a dataset on the hub" in error.fix
+    assert "nowhere: cannot load the dataset" in str(error)
+    assert "check the folder or the name of the dataset on the hub" in error.fix
 
 
 def test_a_script_that_comes_with_a_dataset_is_not_run(library, tmp_path):
@@ -121,7 +123,7 @@ def test_a_script_that_comes_with_a_dataset_is_not_run(library, tmp_path):
     folder, ran = tmp_path / "answers", tmp_path / "ran"
     folder.mkdir()
     (folder / "answers.py").write_text(f"open({str(ran)!r}, 'w').close()\n")
-    assert "cannot be loaded" in str(refusal(folder))
+    assert "cannot load" in str(refusal(folder))
     assert not ran.exists()
 
 

@@ -117,7 +117,7 @@ def test_of_many_problems_the_first_five_are_shown_and_all_are_counted(tmp_path)
     lines = "".join(f"t{number},{'yes' if number % 2 else 'Yes'}\n" for number in range(20))
     error = refusal(write_csv(tmp_path, f"text,label\n{lines}"))
     message = str(error).splitlines()
-    assert message[0] == "data.csv: 10 of 20 rows cannot be taken:"
+    assert message[0] == "data.csv: 10 of 20 rows cannot be used:"
     assert message[1].startswith("  data.csv:2: column 'label': the label 'Yes'")
     assert [line.split(":")[1] for line in message[1:6]] == ["2", "4", "6", "8", "10"]
     assert message[6:] == ["  and 5 more"]
@@ -126,10 +126,10 @@ def test_of_many_problems_the_first_five_are_shown_and_all_are_counted(tmp_path)
 @pytest.mark.parametrize(
     ("columns", "message", "fix"),
     [
-        ({"response": "txt"}, "no column 'txt'; there are: key, prompt, text, label, author", "did you mean 'text'?"),
+        ({"response": "txt"}, "no column 'txt'; columns: key, prompt, text, label, author", "did you mean 'text'?"),
         ({"response": "TEXT"}, "no column 'TEXT'", "did you mean 'text'?"),
         ({"response": "text", "label": "lable"}, "no column 'lable'", "did you mean 'label'?"),
-        ({"response": "text", "task": "zzz"}, "no column 'zzz'", "name one of them"),
+        ({"response": "text", "task": "zzz"}, "no column 'zzz'", "use one of these columns"),
         ({"response": "text", "strata": ["level", "topics"]}, "no column 'topics'", "did you mean 'topic'?"),
         ({"response": "text", "cluster": "autor"}, "no column 'autor'", "did you mean 'author'?"),
         ({"response": "text", "id": "keys"}, "no column 'keys'", "did you mean 'key'?"),
@@ -145,7 +145,7 @@ def test_a_column_that_is_not_there_is_answered_with_those_that_are(tmp_path, co
 
 def test_a_file_with_semicolons_is_recognised(tmp_path):
     error = refusal(write_csv(tmp_path, "text;label\na;yes\n"))
-    assert error.fix == "fields are separated by ';' here: save it with commas"
+    assert error.fix == "the file uses ';' as separator: save it with commas"
 
 
 def test_of_very_many_columns_some_are_listed(tmp_path):
@@ -157,7 +157,7 @@ def test_of_very_many_columns_some_are_listed(tmp_path):
 def test_a_key_that_no_line_of_json_has_is_a_missing_column(tmp_path):
     path = write_jsonl(tmp_path, {"text": "a", "labels": "yes"}, {"text": "b", "labels": "no"})
     error = refusal(path)
-    assert str(error) == "data.jsonl: no column 'label'; there are: text, labels"
+    assert str(error) == "data.jsonl: no column 'label'; columns: text, labels"
     assert error.fix == "did you mean 'labels'?"
     error = refusal(path, columns={"response": "response"})
     assert "no column 'response'" in str(error)
@@ -175,8 +175,8 @@ def test_a_key_that_some_lines_of_json_lack_is_missing_there(tmp_path):
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"label": "yes"}, "data.jsonl:2: no 'text' here; there are: label"),
-        ({}, "data.jsonl:2: no 'text' here; there are: none"),
+        ({"label": "yes"}, "data.jsonl:2: no column 'text'; columns: label"),
+        ({}, "data.jsonl:2: no column 'text'; columns: none"),
         ({"text": None}, "data.jsonl:2: column 'text': expected text, got nothing (null)"),
         ({"text": 1.5}, "data.jsonl:2: column 'text': expected text, got a float"),
         ({"text": True}, "data.jsonl:2: column 'text': expected text, got a bool"),
@@ -198,12 +198,12 @@ def test_whole_numbers_are_read_as_responses_and_ids(tmp_path):
 
 def test_an_id_given_twice_is_refused_with_both_lines(tmp_path):
     error = refusal(write_csv(tmp_path, FULL.replace("\nc,", "\na,")), columns={**COLUMNS, "id": "key"})
-    assert str(error) == "data.csv:5: column 'key': 'a' is the id of data.csv:2 too"
+    assert str(error) == "data.csv:5: column 'key': 'a' is already the id of data.csv:2"
 
 
 def test_an_id_that_is_empty_is_refused(tmp_path):
     error = refusal(write_csv(tmp_path, FULL.replace("\nc,", "\n,")), columns={**COLUMNS, "id": "key"})
-    assert str(error).startswith("data.csv:5: column 'key' is empty: every row needs an id")
+    assert str(error).startswith("data.csv:5: column 'key' is empty: give every row an id")
 
 
 def test_a_stratum_with_a_value_for_every_row_is_refused(tmp_path):
@@ -214,7 +214,7 @@ def test_a_stratum_with_a_value_for_every_row_is_refused(tmp_path):
 
 @pytest.mark.parametrize("text", ["text,label\n", "text,label\n\n\n"])
 def test_a_file_without_rows_is_refused(tmp_path, text):
-    assert str(refusal(write_csv(tmp_path, text))) == "data.csv: no rows"
+    assert str(refusal(write_csv(tmp_path, text))) == "data.csv: the file has no rows"
 
 
 def test_a_file_that_is_not_there_is_named_with_where_it_was_looked_for(tmp_path):
@@ -227,7 +227,7 @@ def test_a_file_whose_ending_says_no_format_needs_one(tmp_path):
     path = write_csv(tmp_path, FULL, name="data.txt")
     error = refusal(path)
     assert isinstance(error, UsageError)
-    assert "the ending '.txt' says no format" in str(error)
+    assert "unknown file ending '.txt'" in str(error)
     assert error.fix == "add under dataset:  format: csv or jsonl or parquet or huggingface"
     items, summary = read(path, format="csv")
     assert (len(items), summary.format) == (3, "csv")
@@ -285,7 +285,7 @@ def test_a_third_partys_reader_is_found_by_its_entry_point(tmp_path, monkeypatch
     items, _ = read(path, format="abacus", columns={"response": "text"}, options={"times": 2})
     assert [item.response for item in items] == ["clickclick"]
     error = refusal(path, format="abacus", columns={"response": "text"}, options={"time": 2})
-    assert str(error) == "beads.txt: the format abacus has no option 'time'; it has: times"
+    assert str(error) == "beads.txt: unknown option 'time' for the format abacus; options: times"
     assert error.fix == "did you mean 'times'?"
     error = refusal(path, format="abacus", columns={"response": "text"}, options={"times": "2"})
-    assert str(error) == "beads.txt: the option times of the format abacus is a whole number, got '2'"
+    assert str(error) == "beads.txt: the option times of the format abacus must be a whole number, got '2'"

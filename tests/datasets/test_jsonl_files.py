@@ -51,14 +51,14 @@ def test_a_byte_order_mark_and_separators_of_unicode_are_no_line_ends(tmp_path):
     [
         (b"[1, 2]", "expected an object"),
         (b'"text"', "expected an object"),
-        (b"{", "not JSON: Expecting property name"),
-        (b'{"a": 1}{"b": 2}', "not JSON: Extra data at place 9"),
-        (b'{"a": "x\ty"}', "not JSON: Invalid control character"),
-        (b'{"a": 1, "b": 2, "a": 3}', "the key 'a' is there twice"),
-        (b'{"a": {"c": 1, "c": 3}}', "the key 'c' is there twice"),
-        (b'{"a": ' + b"9" * 5_000 + b"}", "a number of 5,000 digits, at most 1000 are read"),
+        (b"{", "not valid JSON: Expecting property name"),
+        (b'{"a": 1}{"b": 2}', "not valid JSON: Extra data at position 9"),
+        (b'{"a": "x\ty"}', "not valid JSON: Invalid control character"),
+        (b'{"a": 1, "b": 2, "a": 3}', "the key 'a' appears twice"),
+        (b'{"a": {"c": 1, "c": 3}}', "the key 'c' appears twice"),
+        (b'{"a": ' + b"9" * 5_000 + b"}", "a number with 5,000 digits; the limit is 1000"),
         (b'{"a": "\\ud800"}', "half of a surrogate pair"),
-        (b'{"a": "\xff"}', "byte 0xff at place 8 of the line is not UTF-8"),
+        (b'{"a": "\xff"}', "byte 0xff at position 8 of the line is not UTF-8"),
         (b'{"a": "\0"}', "a NUL byte"),
         (b'{"a": ' + b"[" * 40 + b"]" * 40 + b"}", "nested more than 32 levels deep"),
         (b'{"a": ' + b"[" * 1_000_000, "nested more than 32 levels deep"),
@@ -113,9 +113,9 @@ def test_a_text_of_many_quotes_that_is_never_closed_takes_no_quadratic_time():
 @pytest.mark.parametrize(
     ("limits", "message", "key"),
     [
-        ({"bytes": 10}, "data.jsonl: 40 bytes, at most 10", "limits.bytes"),
+        ({"bytes": 10}, "data.jsonl: 40 bytes; the limit is 10", "limits.bytes"),
         ({"rows": 1}, "data.jsonl:2: more than 1 rows", "limits.rows"),
-        ({"field": 3}, "data.jsonl:2: column 'text': 4 characters, at most 3", "limits.field"),
+        ({"field": 3}, "data.jsonl:2: column 'text': 4 characters; the limit is 3", "limits.field"),
         ({"depth": 1}, "data.jsonl:2: nested more than 1 levels", "limits.depth"),
     ],
 )

@@ -52,14 +52,14 @@ def test_only_the_columns_that_are_wanted_are_read(tmp_path):
 def test_a_column_of_lists_is_refused_with_what_it_holds(tmp_path):
     path = tmp_path / "data.parquet"
     pq.write_table(pa.table({"text": [["a", "b"]]}), path)
-    with pytest.raises(ConfigError, match=r"column 'text' holds list<.*>, expected single values"):
+    with pytest.raises(ConfigError, match=r"column 'text' contains list<.*>, expected single values"):
         rows(path, "parquet", columns=("text",))
 
 
 def test_what_is_no_parquet_file_is_refused(tmp_path):
     path = tmp_path / "data.parquet"
     path.write_bytes(b"PAR1 not really PAR1")
-    with pytest.raises(ConfigError, match=r"data\.parquet: not a Parquet file"):
+    with pytest.raises(ConfigError, match=r"data\.parquet: not a valid Parquet file"):
         rows(path, "parquet")
     with pytest.raises(ConfigError, match="no such file"):
         rows(tmp_path / "none.parquet", "parquet")
@@ -71,24 +71,24 @@ def test_a_damaged_file_is_said_to_be_so(tmp_path):
     content = bytearray(path.read_bytes())
     content[len(content) // 4 : len(content) // 2] = b"\xff" * (len(content) // 2 - len(content) // 4)
     path.write_bytes(content)
-    with pytest.raises(ConfigError, match=r"data\.parquet: cannot be read after row 0"):
+    with pytest.raises(ConfigError, match=r"data\.parquet: cannot read past row 0"):
         rows(path, "parquet")
 
 
 def test_two_columns_of_one_name_are_refused(tmp_path):
     path = tmp_path / "data.parquet"
     pq.write_table(pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"]), path)
-    with pytest.raises(ConfigError, match="two columns have one name"):
+    with pytest.raises(ConfigError, match="two columns have the same name"):
         rows(path, "parquet")
 
 
 @pytest.mark.parametrize(
     ("limits", "message", "key"),
     [
-        ({"rows": 99}, "100 rows, at most 99 are read", "limits.rows"),
-        ({"bytes": 100}, "bytes, at most 100 are read", "limits.bytes"),
-        ({"field": 1_999}, "column 'text': 2,000 characters, at most 1,999", "limits.field"),
-        ({"field": 400}, "a text of 2,000 bytes, at most 400 characters", "limits.field"),
+        ({"rows": 99}, "100 rows; the limit is 99", "limits.rows"),
+        ({"bytes": 100}, "bytes; the limit is 100", "limits.bytes"),
+        ({"field": 1_999}, "column 'text': 2,000 characters; the limit is 1,999", "limits.field"),
+        ({"field": 400}, "a text of 2,000 bytes; the limit is 400 characters", "limits.field"),
     ],
 )
 def test_what_is_above_a_limit_is_refused_with_the_limit_and_its_key(tmp_path, limits, message, key):
@@ -106,7 +106,7 @@ def test_a_file_that_unpacks_to_more_than_is_allowed_is_refused_before_it_is(tmp
     pq.write_table(pa.table({"text": [text, text + "a"]}), path, compression="zstd", use_dictionary=False)
     size = path.stat().st_size
     assert size < 10_000
-    with pytest.raises(ConfigError, match=r"200,0\d\d bytes when unpacked, at most 10,000 are read"):
+    with pytest.raises(ConfigError, match=r"200,0\d\d bytes when unpacked; the limit is 10,000"):
         rows(path, "parquet", bytes=10_000)
 
 

@@ -1,4 +1,4 @@
-"""docs/reference/api.md is what its template and the code give, and its examples show what they show on this machine."""
+"""The page of the Python API is what its template and the code give, and its examples show what they show here."""
 
 import inspect
 import os
@@ -80,7 +80,7 @@ def test_the_sizes_are_those_that_there_are_with_the_calls_that_the_readme_says(
     said = re.findall(r"(\w+) \(([\d,]+)(?: calls)?\)", inspect.getdoc(umpirical.datasheet))
     assert {name for name, _ in said} == set(RECIPES)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert all(f"`{name}` ({calls}" in readme for name, calls in said)
+    assert all(f"| `{name}` | {calls} |" in readme for name, calls in said)
 
 
 def test_no_example_needs_another_host():

@@ -1,4 +1,4 @@
-"""docs/data/own-answers.md says what is made of carriers."""
+"""docs/data/own-answers.md says what is made of your own answers."""
 
 from collections import Counter
 
@@ -36,6 +36,6 @@ def test_the_families_and_how_much_is_made_of_each():
     assert rows == {
         "carrier-ladder": f"{len(EDITS) * MOST_EDITED} pairs",
         "carrier-delta0": f"{len(LAYOUTS)} pairs",
-        "carrier-figures": f"{MOST_CROSSED} quads",
+        "carrier-figures": f"{MOST_CROSSED} crossed pairs",
     }
     assert set(rows) == TIER_2

@@ -35,4 +35,4 @@ def test_the_words_and_the_margins_are_those_of_the_code():
     text = " ".join(GUIDE.read_text(encoding="utf-8").split())
     assert MARGINS == {"rate": 0.05}
     assert set(NARROWER.values()) == {0.02}
-    assert "The margin is 0.05 for shares, and 0.02 for unparsed answers and failed calls" in text
+    assert "The margin is 5 percentage points, and 2 for unparsed replies and failed calls." in text

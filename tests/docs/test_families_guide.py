@@ -47,8 +47,8 @@ def test_the_keys_are_those_that_are_read():
 
 
 def test_figures_on_the_page():
-    assert f"{len(builtin_families())} ship" in TEXT
-    assert f"within {REQUEST_GAP:.0%}".replace("%", " percent") in TEXT
+    assert f"ships {len(builtin_families())} task families" in TEXT
+    assert f"within {REQUEST_GAP:.0%}" in TEXT
     assert (LEAST, MOST) == (2, 5)
     assert "Two to five, each with" in TEXT
     [rounds] = [option.default for option in draft_command.params if option.name == "rounds"]

@@ -1,4 +1,4 @@
-"""docs/automate/gates.md: its tables are what was drawn, what was drawn is what is drawn again, and its promises hold."""
+"""docs/automate/gates.md: its tables are what was drawn, what was drawn is drawn again, and its promises hold."""
 
 import re
 
@@ -88,22 +88,23 @@ def test_as_many_as_were_kept_are_drawn_again(cell):
 
 def test_the_figures_in_the_text_are_those_of_the_tables():
     text = " ".join(GUIDE.read_text(encoding="utf-8").split())
-    assert f"None of {sum(CELLS[cell].total() for cell in SAME):,} pairs passed first and failed then." in text
-    assert f"worse in at most {three(max(share(write.shown, cell) for cell in SAME))} of the pairs" in text
+    pairs = sum(CELLS[cell].total() for cell in SAME)
+    assert f"In none of {pairs:,} pairs did the judge pass first and fail second." in text
+    assert f"called worse in more than {percent(max(share(write.shown, cell) for cell in SAME))} of its pairs" in text
     full = [cell for cell in SAME if cell.size == "full"]
-    assert f"At `full`, at most {three(max(share(write.differing, cell) for cell in full))} of the gates" in text
+    assert f"At `full`, at most {percent(max(share(write.differing, cell) for cell in full))} of verdicts" in text
     careful, lapses = (write.Cell("same", judge, "standard") for judge in (write.CAREFUL, write.SOUND))
-    assert f"{three(share(write.differing, careful))} do on the careful judge and" in text
-    assert f"{three(share(write.differing, lapses))} on the one with lapses" in text
+    assert f"{percent(share(write.differing, careful))} differ for `simulated:careful` and" in text
+    assert f"{percent(share(write.differing, lapses))} for a judge with 1% lapses" in text
     rises = {(dark, size): share(write.caught, write.Cell("worse", f"dark current .01 → {dark}", size))
              for dark in ("0.15", "0.20") for size in ("standard", "full")}  # fmt: skip
     assert [rises["0.20", "standard"], rises["0.20", "full"], rises["0.15", "full"]] == [1, 1, 1]
-    assert f"caught in {three(rises['0.15', 'standard'])} at `standard` and in all at `full`" in text
+    assert f"caught in {percent(rises['0.15', 'standard'])} of pairs at `standard` and always at `full`" in text
     assert not any(ruled.second == write.USED for cell in WORSE for ruled in CELLS[cell])
 
 
-def three(value: float) -> str:
-    return f"{value:.3f}".removeprefix("0")
+def percent(value: float) -> str:
+    return f"{value:.1%}"
 
 
 # What the page says of the command.
@@ -125,7 +126,7 @@ def test_every_option_is_on_the_page_and_the_margin_is_the_one_that_is_used():
         assert option.name == "target" or option.opts[0] in text, option.opts
     [margin] = [option for option in gate_command.params if option.name == "margin"]
     assert margin.default == MARGIN
-    assert f"`--margin` is {MARGIN:g}".replace("0.", ".") in text
+    assert f"`--margin` is {MARGIN:g}, or {100 * MARGIN:g} percentage points" in text
 
 
 def test_the_example_in_python_is_measured(tmp_path, monkeypatch, capsys):

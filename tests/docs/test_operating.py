@@ -36,7 +36,7 @@ def test_the_page_is_what_the_counts_say(write, page):
 def test_every_judge_was_run_often_enough_at_every_size_that_ships(write, page):
     assert page.runs >= 500
     current = page.calls == {size: made.calls for size, made in RECIPES.items()}
-    assert current or "These counts are of an earlier design" in write.PAGE.read_text(encoding="utf-8")
+    assert current or "These results are from an earlier design" in write.PAGE.read_text(encoding="utf-8")
     assert not current or set(page.found) == set(write.all_cells())
     assert all(sum(counts.values()) == page.runs for found in page.found.values() for counts in found.values())
     assert len(write.JUDGES) >= 12

@@ -39,7 +39,7 @@ def test_the_program_is_measured(tmp_path, capsys):
     datasheet = measured(tmp_path, capsys)
     assert datasheet["judge"]["model"] == "program: python3 judge.py"
     assert value(datasheet, "failure-rate")["numerator"] == 0
-    assert "whatever the task asks for" in " ".join(datasheet["findings"])
+    assert "no matter what the task asks" in " ".join(datasheet["findings"])
 
 
 def test_the_endpoint_is_measured(tmp_path, capsys, monkeypatch):

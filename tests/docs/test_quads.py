@@ -1,4 +1,4 @@
-"""docs/explanation/crossed-pairs.md shows quads as they are made: the texts, and which one is better under which version."""
+"""The page of crossed pairs shows them as they are made: the texts, and which one is better under which version."""
 
 from collections import Counter
 

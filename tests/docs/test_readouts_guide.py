@@ -1,4 +1,4 @@
-"""The guide to readouts lists those there are, and its study file is one."""
+"""The guide to scoring methods lists those there are, and its study file is one."""
 
 import shlex
 
@@ -12,9 +12,11 @@ GUIDE = ROOT / "docs" / "decide" / "scoring-methods.md"
 
 def test_the_table_is_that_of_the_code():
     words = {True: "yes", False: "no"}
-    assert table(GUIDE, "readout") == [
-        [f"`{one.name}`", one.about, words[one.pairwise], words[one.needs_logprobs]] for one in READOUTS
+    rows = table(GUIDE, "scoring method")
+    assert [[name, *needs] for name, _, *needs in rows] == [
+        [f"`{one.name}`", words[one.pairwise], words[one.needs_logprobs]] for one in READOUTS
     ]
+    assert all(about for _, about, *_ in rows)
 
 
 def test_the_study_file_asks_for_log_probabilities(tmp_path):
@@ -24,5 +26,5 @@ def test_the_study_file_asks_for_log_probabilities(tmp_path):
 
 def test_the_command_is_one():
     (line,) = blocks(GUIDE, "sh")
-    assert shlex.split(line)[:2] == ["umpirical", "readouts"]
-    assert "readouts" in COMMANDS
+    assert shlex.split(line)[:2] == ["umpirical", "rescore"]
+    assert "rescore" in COMMANDS

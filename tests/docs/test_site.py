@@ -210,7 +210,7 @@ def test_links_are_written_anew_files_are_taken_along_and_code_is_left_alone(tmp
     gate = (tmp_path / "examples" / "gate" / "README.md").read_text(encoding="utf-8")
     assert "](../../automate/gates.md)" in gate
     assert (tmp_path / "examples" / "gate" / "judge.yml").is_file()
-    assert "](examples/gate/README.md)" in (tmp_path / "gates.md").read_text(encoding="utf-8")
+    assert "](../examples/gate/README.md)" in (tmp_path / "automate" / "gates.md").read_text(encoding="utf-8")
     assert not list(tmp_path.rglob("head.md"))
     for page in (ROOT / "docs" / "reference" / "api.md", ROOT / "docs" / "connect" / "judges.md"):
         there, here = (path.read_text(encoding="utf-8") for path in (page, tmp_path / page.name))

@@ -33,5 +33,5 @@ def test_its_example_runs(tmp_path, monkeypatch, capsys):
     exec(script, {})  # noqa: S102  # the page's own example
     assert capsys.readouterr().out.splitlines() == [
         "a () {'level': '2'}",
-        "note: runs.jsonl: runs.jsonl:2: there are no messages, and it is left out",
+        "note: runs.jsonl: runs.jsonl:2: no messages; excluded",
     ]

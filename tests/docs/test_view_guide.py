@@ -31,4 +31,4 @@ def test_its_commands_do_what_the_page_says(umpirical, tmp_path, monkeypatch):
 def test_a_folder_that_is_not_there_is_named(umpirical):
     code, _, err = umpirical("view", "nowhere")
     assert code == 2
-    assert "there is no folder nowhere" in err
+    assert "no folder nowhere" in err

@@ -47,5 +47,5 @@ def test_a_policy_is_read_back_from_its_text_and_turned_in_one_rule_only():
     assert policy_from_text(policy.text) == policy
     turned = policy.turned(Closing())
     assert [one == two for one, two in zip(policy.rules, turned.rules, strict=True)].count(False) == 1
-    with pytest.raises(ValueError, match="no rule reads"):
+    with pytest.raises(ValueError, match="cannot read the rule"):
         policy_from_text("1. Be nice.")

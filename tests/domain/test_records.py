@@ -105,7 +105,7 @@ def test_an_expectation_survives_a_record_with_empty_columns(expectation):
 
 @pytest.mark.parametrize("record", [{}, {"kind": "?"}, {"kind": "given-winner"}, {"kind": "given-label", "label": 1}])
 def test_what_is_no_expectation_is_refused(record):
-    with pytest.raises(ValueError, match="not an expectation"):
+    with pytest.raises(ValueError, match="invalid expectation"):
         expectation_from_json(record)
 
 

@@ -60,10 +60,10 @@ def test_a_sound_transcript_has_no_problems_nor_has_one_that_is_cut_off():
     [
         ((), "no messages"),
         ((*BOOKING.messages[:3], *BOOKING.messages[4:]), "before the answer to find_room"),
-        ((*BOOKING.messages[:2], *BOOKING.messages[3:]), "answers no call"),
+        ((*BOOKING.messages[:2], *BOOKING.messages[3:]), "answers a tool call that does not exist"),
         ((*BOOKING.messages[:4], *BOOKING.messages[2:]), "repeats the call id"),
-        ((Message("user", calls=(CALL,)),), "is the user's"),
-        ((Message("assistant", calls=(ToolCall("c", "t", "oops"),)),), "no JSON object"),
+        ((Message("user", calls=(CALL,)),), "its role is user"),
+        ((Message("assistant", calls=(ToolCall("c", "t", "oops"),)),), "not a JSON object"),
     ],
 )
 def test_what_no_agent_can_have_had_is_a_problem(broken, problem):

@@ -25,7 +25,7 @@ PATTERNS = {
     r"\barms?\b": "prompt variant",
     r"\breadouts?\b": "scoring method",
     r"\bcarriers?\b": "your own answers",
-    r"(?<!\()\bdark current\b(?!\))": "blank-input preference",
+    r"(?<!\()\bdark current\b(?!\)| paper)": "blank-input preference",
     r"\braw false preference\b": "false preference",
     r"\bpositional false preference\b": "position bias",
     r"\bstable cross-sensitivity\b": "wording bias",
@@ -48,9 +48,9 @@ PATTERNS = {
     r"\bnobody\b": "name the actor",
     r"\bstands? (?:for|as|in|on|beside|under|above|last|first)\b": "is, appears",
     # Grammar
-    r"\b(?:is|are|was|were) no (?!longer\b|more than\b|less than\b|fewer than\b|worse\b|better\b)": "is not a",
-    r"(?:^|[.!?:] )(?:What (?!is\b.*\?|does\b.*\?)|Whatever |Whoever )(?![^.]*\?)": "no clause as a subject",
-    r"\b(?:judges of agents|logs of (?:Inspect|agents)|of one's own|of yours|of Inspect's|of GitHub's|JUnit's)\b": "noun + noun",
+    r"(?<!there )\b(?:is|are|was|were) no (?!(?:longer|more than|less than|fewer than|worse|better)\b)": "is not a",
+    r"(?:^|[.!?:] )(?:What (?!to\b)|Whatever |Whoever )(?![^.]*\?)": "no clause as a subject",
+    r"\b(?:judges|logs) of (?:agents|Inspect)\b|\bof (?:one's own|yours|Inspect's|GitHub's)|\bJUnit's\b": "noun + noun",
     r"\bas it (?:lies|stands)\b|\bof which one is\b": "a plain word",
     r", too\b": "also, or nothing",
     r"\bsays how\b|\bsays what\b|\bagrees to\b|\bbrings one\b": "do X to get Y",
@@ -60,14 +60,16 @@ PATTERNS = {
     # Spelling
     r"\b\w*(?:favour|behaviour|colour|neighbour|labell|modell|cancell(?!ation)|travell)\w*": "American spelling",
     r"\b(?:licence|catalogue|analyse|grey|artefact|judgement|programme|centre)(?:s|d)?\b": "American spelling",
-    r"\b(?:recogni|organi|summari|normali|minimi|maximi|reali|speciali|emphasi|generali|optimi|standardi|anonymi|randomi|serali|seriali)s(?:e|ed|es|ing|ation)\b": "American spelling",
+    r"\b(?:organi|normali|minimi|maximi|speciali|emphasi|optimi|anonymi|randomi)s(?:e|ed|es|ing|ation)\b": "-ize",
+    r"\b(?:recogni|summari|generali|standardi|seriali)s(?:e|ed|es|ing|ation)\b": "-ize",
 }
 """What to search for, and what to write in its place."""
 
 _COMPILED = {re.compile(pattern, re.IGNORECASE | re.MULTILINE): advice for pattern, advice in PATTERNS.items()}
 
-_NOT_PROSE = re.compile(
-    r"^(?:```|~~~).*?^(?:```|~~~)$|<!--.*?-->|\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|`[^`\n]+`|(?<=\])\([^)\s]*\)|<[^>\n]+>|https?://\S+",
+NOT_PROSE = re.compile(
+    r"^(?:```|~~~).*?^(?:```|~~~)$|<!--.*?-->|\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}"
+    r"|`[^`\n]+`|(?<=\])\([^)\s]*\)|<[^>\n]+>|https?://\S+",
     re.DOTALL | re.MULTILINE,
 )
 
@@ -98,7 +100,7 @@ def hits(passages: Iterable[Passage]) -> list[Hit]:
 
 
 def _found(passage: Passage) -> Iterator[Hit]:
-    prose = _NOT_PROSE.sub(lambda part: "\n" * part[0].count("\n") or "X", passage.text)
+    prose = NOT_PROSE.sub(lambda part: "\n" * part[0].count("\n") or "X", passage.text)
     for pattern, advice in _COMPILED.items():
         for match in pattern.finditer(prose):
             line = passage.line + prose.count("\n", 0, match.start())
@@ -113,9 +115,12 @@ def exceptions() -> list[dict[str, str]]:
 
 
 def _is_allowed(hit: Hit) -> bool:
-    return any(
-        re.search(one["path"], hit.where) and re.search(one["found"], hit.found, re.IGNORECASE) for one in exceptions()
-    )
+    return any(allows(one, hit) for one in exceptions())
+
+
+def allows(exception: dict[str, str], hit: Hit) -> bool:
+    where, found = re.search(exception["path"], hit.where), re.search(exception["found"], hit.found, re.IGNORECASE)
+    return bool(where and found)
 
 
 def passages(paths: Iterable[Path]) -> Iterator[Passage]:
@@ -136,9 +141,7 @@ def _strings(tree: ast.AST) -> Iterator[tuple[int, str]]:
     documented = {
         id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
-    inside = {
-        id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values
-    }
+    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             text = "".join(part.value if isinstance(part, ast.Constant) else "X" for part in node.values)

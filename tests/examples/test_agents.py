@@ -228,7 +228,7 @@ def test_the_study_runs_as_it_is_and_a_judge_that_reads_everything_passes(umpiri
     shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__", "runs", "stimuli"))
     code, out, err = umpirical("run", folder, "--yes")
     assert code == 0, err
-    assert "Use (policy agent): All 6 limits pass." in out
+    assert "Use (policy agent): All 6 checks passed." in out
 
 
 def test_the_study_of_agentharm_is_rehearsed_on_benign_runs(umpirical, tmp_path):

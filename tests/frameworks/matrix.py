@@ -3,8 +3,8 @@
 `--page` only writes the table again.
 
 An environment has Umpirical from this checkout and the pinned versions of `versions.toml`. What was found is written to
-`docs/connect/frameworks/results.json`, and as a table to `results.md` beside it. Environments are removed afterwards, unless
-they are to be kept.
+`docs/connect/frameworks/results.json`, and as a table to `results.md` beside it. Environments are removed afterwards,
+unless they are to be kept.
 """
 
 import json
@@ -113,14 +113,18 @@ def write(lines: dict[str, Any]) -> None:
 def page(lines: dict[str, Any]) -> str:
     """Returns the results as a table."""
     rows = [row for found in lines.values() for row in _rows(found)]
-    return f"""# Judges of frameworks, measured
+    judges = [row for found in lines.values() for row in found.get("judges", ()) if "missed" in row]
+    total = sum(row["measures"] for row in judges)
+    right = total - sum(len(row["missed"]) for row in judges)
+    return f"""# Framework results
 
-Written by `just frameworks` from `results.json`. Each judge ran in an environment of its own against a server on the
-same machine, whose model has known defects. *Planted* is what the model does, *measured* is the estimate with its 95%
-interval; *held* counts the planted values that lie in their intervals. A judge with values has also passed the
-conformance kit for judge adapters and the faults of a server, and tried no connection to another machine.
+We tested judges with known defects through each framework, against a local model server. {right} of {total} intervals
+contain the true value. Every judge with values also passed the adapter conformance kit and the server fault tests,
+and made no outside connections.
 
-| framework | judge | trials | unparsed | held | planted | measured | checked |
+`just frameworks` writes this page from `results.json`.
+
+| framework | judge | trials | unparsed | correct intervals | true value | measured (95% interval) | checked |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 {chr(10).join(rows)}
 """
@@ -137,7 +141,7 @@ def _rows(found: dict[str, Any]) -> list[str]:
             rows.append(f"{judge} {_cell(row['error'])} | | | | | {date} |")
             continue
         held = f"{row['measures'] - len(row['missed'])} of {row['measures']}"
-        planted = "; ".join(f"{key} {value}" for key, value in row["planted"].items())
+        planted = "; ".join(f"`{key}` {value}" for key, value in row["planted"].items())
         measured = "; ".join(f"{value} ({low} to {high})" for value, low, high in row["measured"].values())
         rows.append(f"{judge} {row['trials']} | {row['unparsed']} | {held} | {planted} | {measured} | {date} |")
     return rows

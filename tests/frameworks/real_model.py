@@ -166,20 +166,23 @@ def page(found: dict[str, Any]) -> str:
         f"| {row['agrees']} of {row['asked']} | {_words(row['verdicts'])} | {_words(row['own'])} |"
         for name, row in found.items()
     ]
-    return f"""# One real model through three frameworks, and directly
+    same, asked = (sum(row[key] for row in found.values()) for key in ("same", "asked"))
+    return f"""# One real model in three frameworks
 
-Written by `python -m tests.frameworks.real_model`. The model is SmolLM2-135M-Instruct (Q4_1), which llama.cpp serves on
-this machine and reads every prompt anew. Each judge was asked about the same answers at temperature 0, through the
-framework and Umpirical's adapter for it.
+In {same} of {asked} calls, the verdict recorded through a framework is the one the model gave.
 
-*Directly* sends the framework's last request for an answer to the server once more, without the framework, and reads
-the reply by hand: the verdict that Umpirical recorded is the one that the model gave. *Own prompt* is Umpirical's
-built-in prompt for the same model, kind and scale. Where that verdict differs, nothing but what the model was told
-does: the prompt and the form in which an answer is wanted are part of the judge, and they are what is measured. This
-model follows them more than the answers ([casebook](../../results/casebook/smollm2-135m.md)): one prompt makes it name a winner in
-every call, another one none.
+We asked SmolLM2-135M-Instruct (Q4_1, llama.cpp, temperature 0) about the same answers in three ways:
 
-| framework | judge | asked | same directly | same with own prompt | through the framework | own prompt |
+- *Framework*: through the framework and Umpirical's adapter.
+- *Direct*: the framework's last request again, without the framework.
+- *Own prompt*: with Umpirical's built-in prompt.
+
+The verdicts differ between prompts because the prompt is part of the judge. This small model
+[follows it more than the answers](../../results/casebook/smollm2-135m.md).
+
+`python -m tests.frameworks.real_model` writes this page.
+
+| framework | judge | calls | same as direct | same as own prompt | framework verdicts | own-prompt verdicts |
 | --- | --- | --- | --- | --- | --- | --- |
 {chr(10).join(rows)}
 """

@@ -62,7 +62,7 @@ def test_no_plugin_takes_the_name_of_an_integration(tmp_path, monkeypatch):
 
 
 def test_an_installation_without_its_entry_points_says_what_to_do():
-    with pytest.raises(UsageError, match=r"does not declare 'absent'[\s\S]*install umpirical again"):
+    with pytest.raises(UsageError, match=r"has no 'absent'[\s\S]*reinstall umpirical"):
         Registry("models", {"absent": INTEGRATION}, noun="model adapter").get("absent")
 
 

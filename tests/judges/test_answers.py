@@ -312,7 +312,7 @@ CUT = [
 def test_an_answer_that_was_cut_is_a_verdict_only_if_it_shows_that_nothing_is_missing(reader, text, unfinished):
     whole = reader.read(text)
     assert isinstance(whole, Verdict)
-    expected = Unparsed(text, "the answer was cut at max_tokens, and may have gone on") if unfinished else whole
+    expected = Unparsed(text, "the answer was cut off at max_tokens and may be incomplete") if unfinished else whole
     assert reader.read(text, cut=True) == expected
 
 
@@ -327,12 +327,12 @@ def test_an_abstention_that_was_cut_is_none():
         ("stop", Verdict(9.0)),
         ("END_TURN", Verdict(9.0)),
         ("", Verdict(9.0)),
-        ("length", Unparsed("9", "the answer was cut at max_tokens, and may have gone on")),
-        ("MAX_TOKENS", Unparsed("9", "the answer was cut at max_tokens, and may have gone on")),
+        ("length", Unparsed("9", "the answer was cut off at max_tokens and may be incomplete")),
+        ("MAX_TOKENS", Unparsed("9", "the answer was cut off at max_tokens and may be incomplete")),
         ("SAFETY", Failed("refused", "stopped by a filter: SAFETY")),
-        ("abort", Failed("server-error", "the server gave the answer up: abort")),
-        ("tool_calls", Unparsed("9", "the server does not say that the answer is whole")),
-        ("a new word", Unparsed("9", "the server does not say that the answer is whole")),
+        ("abort", Failed("server-error", "the server stopped the answer: abort")),
+        ("tool_calls", Unparsed("9", "the server does not report whether the answer is complete")),
+        ("a new word", Unparsed("9", "the server does not report whether the answer is complete")),
     ],
 )
 def test_only_an_answer_that_ended_by_itself_is_read(finish, outcome):

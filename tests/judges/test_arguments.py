@@ -98,10 +98,10 @@ def test_what_is_said_of_the_parameters_counts():
         (lambda a, b, c, d: a, compare(), "is called with task, first, second"),
         (lambda *, x, y, z: x, compare(), "is called with task, first, second"),
         (lambda task, response, reference: task, grade(), "is called with task, response"),
-        (lambda a, b: a, compare(inputs={"winner": "a"}), "there is no winner to show"),
-        (lambda a, b: a, compare(inputs={"first": "c"}), r"names c, and it takes \(a, b\)"),
-        (lambda a, b: a, compare(inputs={"first": "a"}), "nothing is said about its parameter b"),
-        (lambda a: a, compare(inputs={"messages": "a"}), "there is no messages to show"),
+        (lambda a, b: a, compare(inputs={"winner": "a"}), "has no field winner"),
+        (lambda a, b: a, compare(inputs={"first": "c"}), r"inputs contains c, but its parameters are \(a, b\)"),
+        (lambda a, b: a, compare(inputs={"first": "a"}), "its parameter b has no value"),
+        (lambda a: a, compare(inputs={"messages": "a"}), "has no field messages"),
     ],
 )
 def test_what_does_not_fit_is_said_before_anything_is_asked(judge, spec, why):

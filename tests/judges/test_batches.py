@@ -35,7 +35,7 @@ async def test_answers_that_cannot_be_told_apart_are_nobodys(answers):
 
     batches = Batches(ask, 2)
     found = await asyncio.gather(batches.answer(1), batches.answer(2), return_exceptions=True)
-    assert [str(each).partition(", and it returned")[0] for each in found] == ["2 questions were put to the judge"] * 2
+    assert [str(each).partition(" but returned")[0] for each in found] == ["the judge was given 2 questions"] * 2
 
 
 async def test_one_that_failed_leaves_the_others_their_answers():

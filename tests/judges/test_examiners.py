@@ -160,7 +160,7 @@ def test_odd_labels_and_numbers_are_read_as_they_were_described():
 def test_what_has_no_marks_is_refused(prompt):
     assert read_shown(prompt) is None
     request = ChatRequest("m", (Message("user", prompt),), Decoding())
-    with pytest.raises(ValueError, match="reads only the built-in grade prompts"):
+    with pytest.raises(ValueError, match="works only with the built-in grade prompts"):
         asyncio.run(model_of(LatentExaminer(0.1)).generate(request, trial_id="t"))
 
 
@@ -492,7 +492,7 @@ def test_planted_values_are_those_of_the_items_with_a_label():
 
 
 def test_what_has_another_scale_no_original_or_no_item_is_refused():
-    with pytest.raises(UsageError, match="'7' is not on the judge's scale, which has 1, 2, 3"):
+    with pytest.raises(UsageError, match="'7' is not on the judge's scale: 1, 2, 3"):
         truth_of([original_of("x", "7")], SIX)
     lost = changed_of(original_of("gone"), "lost", "typos")
     with pytest.raises(ValueError, match="none of the originals"):
@@ -505,9 +505,9 @@ def judge_named(name, **options):
 
 def test_a_simulated_judge_is_given_the_key_of_its_own_kind_of_stimuli_only():
     examiner = judge_named("sound-examiner", kind="grade", scale={"kind": "ordinal", "labels": list(SIX.labels)})
-    with pytest.raises(UsageError, match="controlled stimuli"):
+    with pytest.raises(UsageError, match="needs a dataset"):
         datasheet_stimuli.answer_key(examiner, [])
-    with pytest.raises(UsageError, match="user's own") as refused:
+    with pytest.raises(UsageError, match="not your own data") as refused:
         stress_key.answer_key(judge_named("careful"), [original_of("x")])
     assert "sound-examiner" in refused.value.fix
 
@@ -536,15 +536,15 @@ def test_a_name_that_no_simulated_judge_has_is_answered_before_the_data_is_looke
         call.open_judge,
         lambda: build_judge(resolved, folder=tmp_path, calling=Calling(answer_key=lambda: key, seed=1)),
     ):
-        with pytest.raises(UsageError, match="no simulated judge 'sound-examinor' grades") as refused:
+        with pytest.raises(UsageError, match="unknown simulated judge 'sound-examinor' that grades") as refused:
             opened()
-        assert refused.value.fix.startswith("did you mean 'sound-examiner'? known: ")
+        assert refused.value.fix.startswith("did you mean 'sound-examiner'? Otherwise choose one of: ")
 
 
 def test_a_judge_that_compares_is_not_given_the_users_own_data(tmp_path):
     write_stimuli(tmp_path / "stimuli", [original_of("x")])
     spec = JudgeSpec(name="j", model={"adapter": "simulated", "name": "careful"})
-    with pytest.raises(UsageError, match="knows only the controlled stimuli"):
+    with pytest.raises(UsageError, match="supports only the built-in test cases"):
         CallSpec(resolve_prompts(spec, tmp_path), tmp_path, tmp_path / "stimuli", 4, KEY).open_judge()
 
 

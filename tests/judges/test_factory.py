@@ -59,9 +59,9 @@ def test_a_prompt_outside_the_study_folder_is_refused(tmp_path, name):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{{task}} {{first}}", r"lacks \{\{second\}\}"),
-        ("no placeholder at all", r"lacks \{\{first\}\}, \{\{second\}\}, \{\{task\}\}"),
-        ("{task} {first}", r"lacks \{\{second\}\}"),
+        ("{{task}} {{first}}", r"has no \{\{second\}\}"),
+        ("no placeholder at all", r"has no \{\{first\}\}, \{\{second\}\}, \{\{task\}\}"),
+        ("{task} {first}", r"has no \{\{second\}\}"),
         (WHOLE + " {{winner}} {{level}}", "unknown placeholders: level, winner"),
     ],
 )
@@ -72,17 +72,17 @@ def test_a_prompt_that_lacks_a_placeholder_or_has_an_unknown_one_is_refused(tmp_
 
 
 def test_a_built_in_prompt_of_the_other_kind_is_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"lacks \{\{second\}\}"):
+    with pytest.raises(UsageError, match=r"has no \{\{second\}\}"):
         resolve_prompts(spec(prompts={"baseline": "builtin:grade"}), tmp_path)
 
 
 def test_two_arms_with_one_prompt_are_refused(tmp_path):
-    with pytest.raises(UsageError, match="two arms have the same prompt"):
+    with pytest.raises(UsageError, match="two prompt variants have the same prompt"):
         resolve_prompts(spec(prompts={"baseline": "builtin:compare", "strict": "builtin:compare"}), tmp_path)
 
 
 def test_a_prompt_that_is_not_there_or_not_text_is_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"no prompt file p\.md"):
+    with pytest.raises(UsageError, match=r"prompt file p.md does not exist"):
         resolve_prompts(spec(prompts={"baseline": "p.md"}), tmp_path)
     (tmp_path / "p.md").write_bytes(b"\xff{{task}}")
     with pytest.raises(UsageError, match="not UTF-8"):
@@ -211,7 +211,7 @@ def test_a_callable_that_cannot_be_had_is_refused(tmp_path, path, message):
 def test_a_simulated_judge_with_a_prompt_it_cannot_read_is_refused_when_built(tmp_path):
     (tmp_path / "own.md").write_text("{{task}} {{first}} {{second}}")
     spec = JudgeSpec(name="a", model={"adapter": "simulated", "name": "careful"}, prompts={"baseline": "own.md"})
-    with pytest.raises(UsageError, match="reads only the built-in compare prompt"):
+    with pytest.raises(UsageError, match="works only with the built-in compare prompt"):
         build_judge(
             resolve_prompts(spec, tmp_path), folder=tmp_path, calling=Calling(answer_key=lambda: lambda *_: 0.0)
         )
@@ -250,6 +250,6 @@ def test_an_object_of_another_kind_than_its_entry_says_is_refused_with_what_to_w
     from inspect_ai.scorer import model_graded_qa
 
     asked = JudgeSpec(name="graded", callable="m:scorer")
-    with pytest.raises(UsageError, match="judge graded is a grade judge") as refused:
+    with pytest.raises(UsageError, match="judge graded wraps a grade judge") as refused:
         build_judge(asked, folder=tmp_path, calling=Calling(), found=model_graded_qa(model="none/none"))
     assert refused.value.fix == 'write kind: grade, scale: {"kind": "binary", "labels": ["I", "C"]}'

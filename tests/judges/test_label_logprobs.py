@@ -189,10 +189,10 @@ def test_an_abstention_is_a_label_like_others():
     ("tokens", "outcome", "why"),
     [
         (sure("Hard to say."), Unparsed("Hard to say.", "?"), "not read"),
-        (sure("Hard", " to say."), ONE, "no label stands"),
-        (sure('{"verdict": "', "1", '", "verdict": "2"}'), ONE, "place of the answer is not found"),
-        (sure('{"verdict": "', "2", '"}'), ONE, "do not spell"),
-        (sure("   "), ONE, "place of the answer is not found"),
+        (sure("Hard", " to say."), ONE, "no label at the position"),
+        (sure('{"verdict": "', "1", '", "verdict": "2"}'), ONE, "answer was not found in the tokens"),
+        (sure('{"verdict": "', "2", '"}'), ONE, "do not match the recorded answer"),
+        (sure("   "), ONE, "answer was not found in the tokens"),
     ],
 )
 def test_what_cannot_be_told_is_said_and_not_guessed(tokens, outcome, why):

@@ -176,7 +176,7 @@ async def test_an_error_of_the_wire_has_its_own_kind(error, kind):
 
 
 def test_a_function_that_takes_too_few_arguments_is_refused_before_it_is_asked():
-    with pytest.raises(UsageError, match=r"is called with task, first, second, and takes \(_task\)"):
+    with pytest.raises(UsageError, match=r"is called with task, first, second, but its parameters are \(_task\)"):
         judge_of(lambda _task: "1")
 
 

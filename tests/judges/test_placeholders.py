@@ -61,20 +61,20 @@ def test_python_fills_in_a_format_template_in_the_same_way(tmp_path):
     ("template", "parts", "message"),
     [
         ("{{task}} {first} {{second}}", {}, r"both \{first\} and \{\{second\}\}"),
-        ('{task} {first} {second} {{ {"a": 1}', {}, "neither"),
+        ('{task} {first} {second} {{ {"a": 1}', {}, "other braces"),
         ("{{task}} {{first}} {{second}} {{winner}}", {}, "unknown placeholders: winner"),
         ("{task} {first} {second} {winner}", {}, "unknown placeholders: winner"),
-        ("{{task}} {{first}} {{second}} {% if second %}x{% endif %}", {}, "not run"),
-        ("{{task}} {{first}} {{second | trim}}", {}, "not run|lacks"),
-        ("{{task}} {{first}} {{second}} {{ second | trim }}", {}, "not run"),
+        ("{{task}} {{first}} {{second}} {% if second %}x{% endif %}", {}, "not supported"),
+        ("{{task}} {{first}} {{second | trim}}", {}, "not supported|has no"),
+        ("{{task}} {{first}} {{second}} {{ second | trim }}", {}, "not supported"),
         ("{task} {first} {second} {{{{policy}}}}", {}, "look like a placeholder"),
         ("{{question}} {{first}} {{second}}", {}, "unknown placeholders: question"),
         ("{{task}} {{answer_a}} {{answer_b}}", {"inputs": NAMES}, "unknown placeholders: task"),
-        ("{{task}} {{first}} {{second}}", {"inputs": {"winner": "x"}}, "which a judge is not shown"),
-        ("{{task}} {{first}} {{second}}", {"inputs": {"row.a{b": "x"}}, "which a judge is not shown"),
-        ("{{q}} {{first}} {{second}}", {"inputs": {"task": "q"}, "values": {"q": "x"}}, "in inputs and in values"),
-        ("{{task}} {{first}} {{second}} {{v}}", {"values": {"v": "{{task}}"}}, "the v holds"),
-        ("{{task}} {{first}} {{second}} {{row.reference}}", {}, "come from no dataset"),
+        ("{{task}} {{first}} {{second}}", {"inputs": {"winner": "x"}}, "unknown field"),
+        ("{{task}} {{first}} {{second}}", {"inputs": {"row.a{b": "x"}}, "unknown field"),
+        ("{{q}} {{first}} {{second}}", {"inputs": {"task": "q"}, "values": {"q": "x"}}, "in both inputs and values"),
+        ("{{task}} {{first}} {{second}} {{v}}", {"values": {"v": "{{task}}"}}, "the v contains"),
+        ("{{task}} {{first}} {{second}} {{row.reference}}", {}, "does not use a dataset"),
     ],
 )
 def test_what_is_ambiguous_or_unknown_is_refused(tmp_path, template, parts, message):
@@ -120,7 +120,7 @@ def test_a_column_is_filled_in_from_the_row_and_named_as_the_template_names_it(t
 
 
 def test_a_hidden_column_is_refused_with_what_to_do_instead(tmp_path):
-    with pytest.raises(UsageError, match="names the column 'label'") as refused:
+    with pytest.raises(UsageError, match="uses the column 'label'") as refused:
         rendered(tmp_path, "{{task}} {{first}} {{second}} {{row.label}}", hidden={"label": "take it out"})
     assert refused.value.fix == "take it out"
 
@@ -154,17 +154,17 @@ def test_a_prompt_file_of_messages_keeps_their_roles_and_is_filled_in_everywhere
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{}", "no list of messages"),
-        ("[]", "no list of messages"),
+        ("{}", "not a list of messages"),
+        ("[]", "not a list of messages"),
         ('["x"]', "message 1"),
         ('[{"role": "user"}]', "message 1"),
         ('[{"role": "user", "content": 3}]', "message 1"),
         ('[{"role": "user", "content": [{"type": "text", "text": "x"}]}]', "message 1"),
         ('[{"role": "user", "content": "x", "name": "y"}]', "message 1"),
-        ('[{"role": "developer", "content": "x"}]', "the role 'developer'"),
+        ('[{"role": "developer", "content": "x"}]', "unknown role, 'developer'"),
         ('[{"role": "user", "role": "system", "content": "x"}]', "cannot be read"),
         ("[", "cannot be read"),
-        ('[{"role": "system", "content": "{{task}} {{first}}"}]', r"lacks \{\{second\}\}"),
+        ('[{"role": "system", "content": "{{task}} {{first}}"}]', r"has no \{\{second\}\}"),
     ],
 )
 @pytest.mark.parametrize("file", ["p.yaml", "p.json"])

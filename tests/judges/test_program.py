@@ -200,7 +200,7 @@ time.sleep(600)
     assert await asked(judge) == Verdict(Choice.SLOT_1)
     outcome = await asked(judge)
     assert (type(outcome), outcome.kind) == (Failed, "malformed")
-    assert "answered already" in outcome.detail
+    assert "has an answer already" in outcome.detail
 
 
 async def test_after_a_broken_line_the_next_question_is_put_to_a_new_process(program):
@@ -230,7 +230,7 @@ async def test_a_program_that_never_answers_is_started_only_a_few_times(program)
     for _ in range(10):
         outcome = await asked(judge)
         assert (type(outcome), outcome.kind) == (Failed, "judge-error")
-    assert "not again" in outcome.detail
+    assert "given up" in outcome.detail
     assert len((program.folder / "starts").read_text()) == processes.BARREN_STARTS
 
 
@@ -364,9 +364,9 @@ def test_processes_and_deadlines_make_no_other_judge(tmp_path):
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"inputs": {"first": "id"}}, "id is the name"),
-        ({"inputs": {"response": "x"}}, "no response to show"),
-        ({"inputs": {"first": "second"}}, "one name"),
+        ({"inputs": {"first": "id"}}, "the name id is reserved"),
+        ({"inputs": {"response": "x"}}, "no field response"),
+        ({"inputs": {"first": "second"}}, "the same name"),
     ],
 )
 def test_names_that_cannot_be_are_refused(tmp_path, keys, message):

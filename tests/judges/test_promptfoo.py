@@ -242,9 +242,9 @@ def test_what_does_not_fit_is_refused_before_any_call(judge):
     rubric = {"type": "llm-rubric", "value": "It helps."}
     assert "it has none" in refused(judge, config=config_of({"type": "contains", "value": "x"}))
     assert "it has 0: llm-rubric" in refused(judge, config=config_of(rubric), promptfoo={"assertion": 1})
-    assert "names no provider" in refused(judge, config={"defaultTest": {"assert": [rubric]}})
+    assert "no provider" in refused(judge, config={"defaultTest": {"assert": [rubric]}})
     assert "variable tone" in refused(judge, entry={"value": "It is {{tone}}."})
-    assert "shows the response" in refused(judge, inputs={"response": "reply"})
+    assert "fills in the response" in refused(judge, inputs={"response": "reply"})
     assert "facts" in refused(judge, decides="factuality")
     assert "pass" in refused(judge, scale={"kind": "ordinal", "labels": ["1", "2", "3"]})
     assert "no such file" in refused(judge, entry={"rubricPrompt": "file://rubric.txt"})
@@ -252,7 +252,7 @@ def test_what_does_not_fit_is_refused_before_any_call(judge):
     assert "in another file" in refused(judge, entry={"provider": "file://provider.yaml"})
     (judge.folder / "promptfooconfig.js").write_text("module.exports = {}")
     assert "is a program" in refused(judge, promptfoo={"config": "promptfooconfig.js"})
-    assert "no file absent.yaml" in refused(judge, promptfoo={"config": "absent.yaml"})
+    assert "no such file: absent.yaml" in refused(judge, promptfoo={"config": "absent.yaml"})
     assert "outside the study folder" in refused(judge, promptfoo={"config": "../config.yaml"})
     assert "kind: compare" in refused(judge, config=config_of({"type": "select-best", "value": "The better one."}))
 
@@ -329,7 +329,7 @@ def test_what_would_be_run_and_sent_is_listed_with_its_contents(tmp_path):
     files = {words.removeprefix("may load ") for words in before if words.startswith("may load")}
     assert files == {"config.yaml", "rubric.txt", "evil.js", ".env"}
     assert any(words.startswith("runs the program promptfoo eval") for words in before)
-    assert any(words.startswith("sends prompts wherever config.yaml says") for words in before)
+    assert any(words.startswith("sends prompts to the servers named in config.yaml") for words in before)
     (tmp_path / "config.yaml").write_text(json.dumps(config_of({**entry, "value": "It harms."})))
     after = {power.words: power.content for power in powers_of_judges([spec], tmp_path)}
     assert [words for words in after if after[words] != before[words]] == ["may load config.yaml"]

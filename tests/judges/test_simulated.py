@@ -496,9 +496,9 @@ def test_the_built_in_prompts_can_be_read_and_others_cannot():
     assert can_read(GRADE_PROMPT, "grade")
     assert not can_read(GRADE_PROMPT)
     assert not can_read(PROMPT, "grade")
-    with pytest.raises(ValueError, match="only the built-in grade prompt"):
+    with pytest.raises(ValueError, match="only with the built-in grade prompt"):
         asyncio.run(grader_of(GRADER).generate(request("1 u", "2 v"), trial_id="t"))
-    with pytest.raises(ValueError, match="compare prompts only"):
+    with pytest.raises(ValueError, match="built-in compare prompts"):
         asyncio.run(model_of(SOUND).generate(grade_request("1 u"), trial_id="t"))
 
 

@@ -14,15 +14,15 @@ INSPECT = {"adapter": "inspect", "name": "openai/gpt-4o"}
 @each(
     ("changes", "message"),
     [
-        ({"model": None}, "either a model, a callable, exec, http or promptfoo"),
-        ({"callable": "a:b"}, "either a model, a callable, exec, http or promptfoo"),
+        ({"model": None}, "exactly one of model, callable, exec, http and promptfoo"),
+        ({"callable": "a:b"}, "exactly one of model, callable, exec, http and promptfoo"),
         (
             {"model": None, "callable": "a:b", "prompts": {"baseline": "p.md"}},
-            "leave prompts, test_prompts and values out",
+            "remove prompts, test_prompts and values",
         ),
         ({"model": None, "callable": "a.b"}, "pattern"),
         ({"kind": "grade"}, "needs a scale"),
-        ({"scale": {"kind": "binary", "labels": ["a", "b"]}}, "has no scale: leave scale out"),
+        ({"scale": {"kind": "binary", "labels": ["a", "b"]}}, "has no scale: remove scale"),
         ({"kind": "grade", "scale": {"kind": "binary", "labels": ["a"]}}, "at least two different labels"),
         ({"name": "../../etc"}, "pattern"),
         ({"name": ""}, "pattern"),
@@ -31,17 +31,17 @@ INSPECT = {"adapter": "inspect", "name": "openai/gpt-4o"}
         ({"model": REMOTE | {"attempts": 0}}, "greater than or equal to 1"),
         ({"model": REMOTE | {"timeout": 0}}, "greater than 0"),
         ({"model": MODEL | {"api_key": "secret"}}, "Extra inputs"),
-        ({"model": INSPECT | {"name": "gpt-4o"}}, "named by provider and model"),
-        ({"model": INSPECT | {"name": "openai/"}}, "named by provider and model"),
+        ({"model": INSPECT | {"name": "gpt-4o"}}, "by provider and model"),
+        ({"model": INSPECT | {"name": "openai/"}}, "by provider and model"),
         (
             {"model": INSPECT | {"model_args": {"api_key": "secret"}}},
-            "from the environment only: see api_key_env",
+            "set api_key_env",
         ),
         ({"model": INSPECT | {"model_args": {"memoize": True}}}, "memoize is not allowed here"),
         ({"model": INSPECT | {"model_args": {"http_client": {"a": 1}}}}, "model_args"),
-        ({"model": REMOTE | {"batch": True}}, "this adapter does not take batch or model_args"),
-        ({"model": REMOTE | {"model_args": {"max_retries": 1}}}, "this adapter does not take batch or model_args"),
-        ({"model": MODEL | {"batch": True}}, "this adapter does not take batch or model_args"),
+        ({"model": REMOTE | {"batch": True}}, "this adapter does not support batch or model_args"),
+        ({"model": REMOTE | {"model_args": {"max_retries": 1}}}, "this adapter does not support batch or model_args"),
+        ({"model": MODEL | {"batch": True}}, "this adapter does not support batch or model_args"),
         ({"decoding": {"temperature": -0.1}}, "greater than or equal to 0"),
         ({"decoding": {"temprature": 0}}, "Unexpected keyword argument"),
         ({"answer": {"pattern": "(1|2|tie)"}}, "group named answer"),
@@ -62,7 +62,7 @@ def test_what_cannot_be_meant_is_refused(changes, message):
 
 
 def test_a_pattern_that_does_not_compile_is_refused():
-    with pytest.raises(ValidationError, match="not a regular expression"):
+    with pytest.raises(ValidationError, match="not a valid"):
         JudgeSpec.model_validate({"name": "j", "model": MODEL, "answer": {"pattern": "(?P<answer>"}})
 
 

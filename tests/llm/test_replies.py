@@ -26,16 +26,16 @@ SHARE = AnswerReader(GradeScale("interval", (), 0.0, 1.0))
 
 NO_VERDICT = {
     # Nobody asked for three verdicts, and a comma stands before the end.
-    "odd-json": (COMPARE, "stop", "neither JSON of the schema nor a bare label"),
-    "runaway": (COMPARE, "length", "neither JSON of the schema nor a bare label"),
+    "odd-json": (COMPARE, "stop", "the answer is neither JSON in the required form nor a bare label"),
+    "runaway": (COMPARE, "length", "the answer is neither JSON in the required form nor a bare label"),
     # The server holds the model to the schema, but not past the last token it may write.
-    "cut-json": (COMPARE, "length", "neither JSON of the schema nor a bare label"),
+    "cut-json": (COMPARE, "length", "the answer is neither JSON in the required form nor a bare label"),
     "empty": (COMPARE, "stop", "the answer is empty"),
     # The schema says at most 1: this server does not hold numbers to their limits.
     "off-scale": (SHARE, "stop", "the number is outside the scale"),
-    "open-block": (COMPARE, "length", "neither JSON of the schema nor a bare label"),
+    "open-block": (COMPARE, "length", "the answer is neither JSON in the required form nor a bare label"),
     # The verdict in it is the question's, and not the judge's.
-    "echo": (COMPARE, "stop", "neither JSON of the schema nor a bare label"),
+    "echo": (COMPARE, "stop", "the answer is neither JSON in the required form nor a bare label"),
 }
 
 REFUSED = {"bad-schema": "unrecognized type nothing", "too-long": "exceeds the available context size"}

@@ -107,7 +107,7 @@ class TestSlotRates:
     @pytest.mark.parametrize("name", ["slot-1-rate", "slot-2-rate", "excess-stable", "excess-positional"])
     def test_published_counts_without_slots_are_not_taken_for_zeros(self, name):
         published = Tallies(pairs=tuple(replace(t, slot_1_calls=0, slot_2_calls=0) for t in self.TALLIES.pairs))
-        assert "which slot was named is not known" in measured(name, published)[""].reason
+        assert "the named position is unknown" in measured(name, published)[""].reason
 
 
 class TestExcess:
@@ -209,7 +209,7 @@ class TestShifts:
         assert ties["0"].value == pytest.approx(23 / 24 - 18 / 24)
         assert (ties["0"].numerator, ties["0"].denominator) == (pytest.approx(2.5), 12)
         assert ties["1"].value == pytest.approx(-correct["1"].value) == pytest.approx(3 / 12)
-        assert ties["1"].left_out == {"without an answer in both orders, this arm": 3}
+        assert ties["1"].left_out == {"without an answer in both orders, this prompt variant": 3}
         reference = paired_difference([4, 3.5, 4], [4, 4, 4], [2, 3, 4], [4, 4, 4])
         assert (ties["0"].interval.low, ties["0"].interval.high) == (reference.low, reference.high)
 
@@ -227,7 +227,7 @@ class TestShifts:
 
     def test_an_arm_that_shares_no_task_is_undefined(self):
         tallies = Tallies(pairs=(equal("a", 4, tie_calls=8), replace(equal("b", 4, tie_calls=8), arm="strict")))
-        assert "in this arm and in the baseline" in measured("criterion-shift", tallies, "strict")["0"].reason
+        assert "this prompt variant and the baseline" in measured("criterion-shift", tallies, "strict")["0"].reason
 
 
 class TestFlipRate:
@@ -324,7 +324,8 @@ class TestRequirementWeights:
         assert ratio.denominator == 120
 
     @pytest.mark.parametrize(
-        ("counts", "reason"), [((0, 0, 1, 0, 0, 1), "no call named a winner"), ((1, 0, 0, 1, 0, 0), "slot alone")]
+        ("counts", "reason"),
+        [((0, 0, 1, 0, 0, 1), "no call named a winner"), ((1, 0, 0, 1, 0, 0), "only at the position")],
     )
     @pytest.mark.parametrize("name", ["requirement-weight", "requirement-weight-ratio", "requirement-weight-test"])
     def test_a_judge_that_looks_at_neither_has_no_weights(self, name, counts, reason):
@@ -372,7 +373,7 @@ class TestDPrime:
     def test_a_judge_that_always_ties_has_no_limit(self):
         pairs = [equal(task, 10, tie_calls=20) for task in "abc"] + [step(task, 1.0, 10) for task in "abc"]
         reason = measured("d-prime", Tallies(pairs=tuple(pairs)))["1"].reason
-        assert "nothing limits it: of 60 calls 0 are correct" in reason
+        assert "the data do not limit it: of 60 calls 0 are correct" in reason
 
     def test_a_judge_that_keeps_to_one_slot_is_blind_and_has_an_interval(self):
         """Every pair right in one order and wrong in the other: no task moves the estimate, and it is not certain."""

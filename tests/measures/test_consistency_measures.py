@@ -53,7 +53,10 @@ def test_the_lean_has_no_sign_and_its_interval_has_none_either():
     other = measured("position-lean", *(pair(f"t{k}", 2, positional=2, slot_2_calls=4) for k in range(8)))
     assert (one.value, one.interval) == (other.value, other.interval)
     assert 0 < one.interval.low <= one.interval.high == 1
-    assert "not known" in measured("position-lean", pair("a", 2, positional=2), pair("b", 2, positional=2)).reason
+    assert (
+        "position is unknown"
+        in measured("position-lean", pair("a", 2, positional=2), pair("b", 2, positional=2)).reason
+    )
 
 
 def test_labelled_pairs_count_once_whatever_groups_they_are_in():

@@ -101,8 +101,8 @@ def test_a_layout_that_was_not_varied_has_no_effect_to_measure(name):
 def test_labels_that_always_go_with_the_list_are_not_told_apart():
     tallies = cells(0.5)
     together = Tallies(layouts=tuple(one for one in tallies.layouts if one.label_sign == one.list_sign))
-    assert "apart" in result("label-effect", together).reason
+    assert "do not distinguish" in result("label-effect", together).reason
 
 
 def test_without_a_tie_its_place_shows_nothing():
-    assert "no answer was a tie" in result("tie-place-effect", cells(1.0, ties=(0.0, 0.0, 0.0))).reason
+    assert "no verdict was a tie" in result("tie-place-effect", cells(1.0, ties=(0.0, 0.0, 0.0))).reason

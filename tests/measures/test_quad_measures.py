@@ -68,7 +68,7 @@ class TestTheFiveOutcomes:
 
     def test_repeats_that_were_not_answered_may_all_have_been_the_one_or_the_other(self):
         found = measured("task-following", TALLIES)["2"]
-        assert found.left_out == {"in repeats that were not answered, put together": 1}
+        assert found.left_out == {"in unanswered repeats, in total": 1}
         assert found.bounds == pytest.approx((6.5 / 8, 7.5 / 8))
 
     def test_the_ladders_are_never_pooled(self):
@@ -146,8 +146,8 @@ class TestUnlocked:
 
     def test_a_judge_locked_to_a_slot_is_not_praised(self):
         """Stable cross-sensitivity 0 of 40 says nothing where the slot decided all pairs, or all but a few."""
-        assert "same slot won both times" in self.equal(20, 20, 0).reason
-        assert "did not decide 18 pairs only" in self.equal(20, 11, 0).reason
+        assert "position decided every pair" in self.equal(20, 20, 0).reason
+        assert "only 18 pairs were not decided by position" in self.equal(20, 11, 0).reason
 
     def test_a_denominator_of_shares_is_reported_rounded(self):
         found = self.equal(20, 9.75, 4)

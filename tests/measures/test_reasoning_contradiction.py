@@ -29,10 +29,10 @@ def test_it_is_the_share_of_contradictions_among_reasonings_that_state_a_verdict
 @pytest.mark.parametrize(
     ("counts", "reason"),
     [
-        ([(10, 0, 0, 0), (10, 0, 0, 0)], "no verdict comes with a reasoning"),
+        ([(10, 0, 0, 0), (10, 0, 0, 0)], "no verdict came with reasoning"),
         ([(10, 10, 0, 0), (10, 10, 0, 0)], "no reasoning states a verdict"),
-        ([(10, 10, 4, 1), (10, 10, 0, 0)], "all that it counts is from one task, and an interval needs at least two"),
-        ([], "no verdict comes with a reasoning"),
+        ([(10, 10, 4, 1), (10, 10, 0, 0)], "the data come from only one task; an interval needs at least two"),
+        ([], "no verdict came with reasoning"),
     ],
 )
 def test_it_is_undefined_with_the_reason_where_nothing_is_stated(counts, reason):

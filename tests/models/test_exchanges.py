@@ -257,7 +257,7 @@ async def test_an_answer_that_comes_after_its_question_was_given_up_is_nobodys()
     listening = await asyncio.start_server(connected, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/"
     exchanges = opened(url, timeout=0.2)
-    with pytest.raises(CallFailed, match=r"no answer within 0\.2 s") as failed:
+    with pytest.raises(CallFailed, match=r"no reply within 0\.2 s") as failed:
         await exchanges.ask(b"", "t", most=MOST)
     assert failed.value.kind == "timeout"
     patient = opened(url)

@@ -54,7 +54,7 @@ def test_only_the_public_face_of_inspect_is_used():
 
 def test_without_inspect_the_person_is_told_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
-    with pytest.raises(UsageError, match="not installed") as raised:
+    with pytest.raises(UsageError, match="require the `inspect` extra") as raised:
         open_model(ModelSpec(adapter="inspect", name="openai/gpt-4o"), Calling())
     assert raised.value.fix == "pip install 'umpirical[inspect]'"
 

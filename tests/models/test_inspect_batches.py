@@ -125,7 +125,7 @@ async def test_a_question_that_expired_with_its_batch_is_a_failure_of_its_own():
 @pytest.mark.parametrize("name", ["openai-api/local/m", "mockllm/model", "ollama/m"])
 def test_a_provider_without_batches_is_refused_instead_of_asked_one_by_one(name):
     spec = ModelSpec(adapter="inspect", name=name, base_url="http://127.0.0.1:1/v1", batch=True)
-    with pytest.raises(UsageError, match="no batches for"):
+    with pytest.raises(UsageError, match="does not support batches for"):
         open_model(spec, Calling())
 
 

@@ -176,7 +176,7 @@ def test_a_lease_covers_whatever_is_in_flight_under_every_schedule(seed, cents, 
         before.renew(Bill(), least=Decimal(0), want=third, cap=cap)
         schedule = asyncio.run(play(seed, cap, disturbed=disturbed, lease=Lookout(budget)))
         ledger = schedule.ledger
-        # Not settled yet, it is booked at what it may have come to; settled, at what it came to.
+        # Not settled yet, it is spent or reserved at what it may have come to; settled, at what it came to.
         assert ledger.spent + third <= budget.booked(["a"]).total <= cap
         ledger.close()
         assert ledger.reserved == 0
@@ -381,5 +381,5 @@ async def test_another_process_that_gives_back_makes_room(tmp_path):
     ledger.settle(Decimal(1), Decimal(1))
     await ledger.reserve(Decimal(7))
     ledger.settle(Decimal(7), Decimal(7))
-    with pytest.raises(CapReached, match=r"\$10\.0000 of the budget of \$10 is booked"):
+    with pytest.raises(CapReached, match=r"\$10\.0000 of the budget of \$10 is spent or reserved"):
         await ledger.reserve(Decimal(1))

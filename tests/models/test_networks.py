@@ -152,11 +152,11 @@ async def test_files_that_cannot_be_used_are_named_before_anything_is_asked(auth
     certificate, key = authority.issue("client", passphrase=b"a passphrase")
     nothing = str(tmp_path / "nothing.pem")
     for tls, named in (
-        (TlsSpec(ca=nothing), f"tls.ca: {nothing} cannot be used: No such file"),
-        (TlsSpec(ca=key), "tls.ca: .* cannot be used"),
-        (TlsSpec(certificate=certificate, key=nothing), "tls.certificate: .* cannot be used: No such file"),
-        (TlsSpec(certificate=certificate, key=key), "tls.certificate: .* cannot be used"),
-        (TlsSpec(certificate=certificate), "tls.certificate: .* cannot be used"),
+        (TlsSpec(ca=nothing), f"tls.ca: cannot use {nothing}: No such file"),
+        (TlsSpec(ca=key), "tls.ca: cannot use .*"),
+        (TlsSpec(certificate=certificate, key=nothing), "tls.certificate: cannot use .*: No such file"),
+        (TlsSpec(certificate=certificate, key=key), "tls.certificate: cannot use .*"),
+        (TlsSpec(certificate=certificate), "tls.certificate: cannot use .*"),
     ):
         with pytest.raises(UsageError, match=named) as error:
             opened("https://127.0.0.1:1/", tls=tls)
@@ -322,11 +322,11 @@ async def test_a_model_and_an_endpoint_take_tls_from_their_spec(authority, other
 @pytest.mark.parametrize(
     ("adapter", "tls", "said"),
     [
-        ("simulated", {"ca": "/ca.pem"}, "this adapter does not take tls"),
-        ("openai-compatible", {}, "tls names ca, certificate, or certificate and key"),
-        ("openai-compatible", {"key": "/key.pem"}, "tls names ca, certificate, or certificate and key"),
-        ("openai-compatible", {"ca": "ca.pem"}, "must be an absolute path, or begin with ~/"),
-        ("openai-compatible", {"ca": "/ca.pem\n"}, "must be an absolute path, or begin with ~/"),
+        ("simulated", {"ca": "/ca.pem"}, "this adapter does not support tls"),
+        ("openai-compatible", {}, "tls needs ca, certificate, or both certificate and key"),
+        ("openai-compatible", {"key": "/key.pem"}, "tls needs ca, certificate, or both certificate and key"),
+        ("openai-compatible", {"ca": "ca.pem"}, "must be an absolute path or start with ~/"),
+        ("openai-compatible", {"ca": "/ca.pem\n"}, "must be an absolute path or start with ~/"),
     ],
 )
 def test_tls_that_makes_no_sense_is_refused(adapter, tls, said):
@@ -344,6 +344,6 @@ def test_files_of_this_machine_are_agreed_to_and_are_no_part_of_the_judge(tmp_pa
     found = {power.kind: power.words for power in powers_of_judges([named], tmp_path)}
     assert found == {
         "send": "sends prompts to judge.example, port 443",
-        "data": "reads ~/ca.pem, and trusts the authorities in it to say who judge.example:443 is",
-        "secret": "shows judge.example:443 who you are, with the certificate and key in /mine.pem and /mine.key",
+        "data": "reads ~/ca.pem, and trusts its authorities to identify judge.example:443",
+        "secret": "identifies you to judge.example:443 with the certificate and key in /mine.pem and /mine.key",
     }

@@ -314,7 +314,7 @@ def test_a_malformed_price_is_answered_with_how_to_write_it(text):
 def test_an_unknown_model_is_refused_with_what_to_do():
     refused = no_price(through_inspect("bedrock/llama-4-maverick"))
     assert isinstance(refused, SpendRefused)
-    assert str(refused) == "no price is known for bedrock/llama-4-maverick"
+    assert str(refused) == "unknown price for bedrock/llama-4-maverick"
     assert "bedrock/meta.llama4-maverick-17b-instruct-v1:0" in refused.fix
     assert "--price bedrock/llama-4-maverick=IN,OUT" in refused.fix
     assert "--allow-unpriced" in refused.fix
@@ -323,7 +323,7 @@ def test_an_unknown_model_is_refused_with_what_to_do():
 
 def test_an_unknown_server_is_refused_with_how_to_call_it_ones_own():
     refused = no_price(served_at("http://127.0.0.1:8000/v1", "qwen"))
-    assert str(refused) == "no price is known for qwen at 127.0.0.1"
+    assert str(refused) == "unknown price for qwen at 127.0.0.1"
     assert "price: free" in refused.fix
     assert "--price qwen=IN,OUT" in refused.fix
 

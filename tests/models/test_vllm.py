@@ -90,7 +90,7 @@ def test_arguments_of_our_own_are_checked(arguments):
 
 @pytest.mark.parametrize("more", [{"base_url": "http://127.0.0.1:1/v1"}, {"api_key_env": "KEY"}, {"batch": True}])
 def test_what_is_about_a_server_is_refused(more):
-    with pytest.raises(ValidationError, match="loaded on this machine"):
+    with pytest.raises(ValidationError, match="runs on this machine"):
         spec(**more)
 
 
@@ -99,7 +99,7 @@ def test_what_is_about_a_server_is_refused(more):
 
 def test_loading_a_model_has_to_be_agreed_to():
     words = [power.words for power in powers_of_judges([judge(model_args={"dtype": "float32"})], None)]
-    assert words == [f"loads the model {NAME} with vllm on this machine", f"opens {NAME} with dtype = 'float32'"]
+    assert words == [f"loads the model {NAME} with vllm on this machine", f"passes dtype = 'float32' to {NAME}"]
     [hub] = powers_of_judges([judge(name="Qwen/Qwen2.5-7B-Instruct")], None)
     assert "from the Hugging Face hub, with your token" in hub.words
 
@@ -156,7 +156,7 @@ def test_actors_without_their_gpus_are_refused_and_not_waited_for():
     there, executor.ray = executor.ray, Cluster()
     try:
         executor._check_gpus(1.0, 2)
-        with pytest.raises(UsageError, match="3 actors with 1 GPUs each were asked for, and the cluster has 2 GPUs"):
+        with pytest.raises(UsageError, match="3 actors with 1 GPUs each are needed, but the cluster has 2 GPUs"):
             executor._check_gpus(1.0, 3)
     finally:
         executor.ray = there
@@ -186,7 +186,7 @@ def test_a_study_is_planned_where_there_is_no_vllm(umpirical, tmp_path):
     code, _, err = umpirical("run", file)
     assert code == 5
     assert "vLLM is not installed: pip install vllm" in err
-    assert "the folder or the name of the model" in err
+    assert "the folder or name of the model" in err
 
 
 class Failing(Engines):
@@ -218,7 +218,7 @@ async def test_a_folder_that_stands_in_for_a_model_of_the_hub_is_not_loaded(tmp_
     (tmp_path / "Qwen" / "judge").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     connection = VllmConnection(EngineSpec("Qwen/judge"), timeout=5, engines=Engines())
-    with pytest.raises(CallFailed, match="name it by its absolute path"):
+    with pytest.raises(CallFailed, match="give its absolute path"):
         await connection.send(request(), trial_id="t")
     await connection.close()
 
@@ -268,7 +268,9 @@ async def test_what_vllm_reads_once_cannot_be_changed_for_a_second_judge(monkeyp
     monkeypatch.setitem(sys.modules, "vllm", ModuleType("vllm"))
     monkeypatch.setenv("VLLM_BATCH_INVARIANT", "0")
     connection = VllmConnection(EngineSpec(NAME, {}, True), timeout=5, engines=Engines())
-    with pytest.raises(CallFailed, match="another judge has loaded it; measure the two by commands of their own"):
+    with pytest.raises(
+        CallFailed, match=r"another judge has already loaded it\. Run the two judges in separate commands"
+    ):
         await connection.send(request(), trial_id="t")
     await connection.close()
     assert os.environ["VLLM_BATCH_INVARIANT"] == "0"

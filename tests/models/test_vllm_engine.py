@@ -268,13 +268,13 @@ def test_a_cluster_without_gpus_is_not_waited_for(folder, tmp_path):
     (tmp_path / "umpirical.yaml").write_text(STUDY.format(folder=folder, gpus=1))
     code, _, err = command(tmp_path, "run", ".", "--yes", "--no-preflight", "--trust", "--executor", "ray")
     assert code == 2
-    assert "1 actors with 1 GPUs each were asked for, and the cluster has 0 GPUs" in err
+    assert "1 actors with 1 GPUs each are needed, but the cluster has 0 GPUs" in err
 
 
 def test_the_control_counts_what_serving_changes(folder, tmp_path):
     lend_stimuli(tmp_path)
     (tmp_path / "umpirical.yaml").write_text(STUDY.format(folder=folder, gpus=0))
-    code, out, err = command(tmp_path, "serving", ".", "--questions", "12", "--trust", "--json")
+    code, out, err = command(tmp_path, "load-check", ".", "--questions", "12", "--trust", "--json")
     assert code == 0, err
     [found] = json.loads(out)
     assert (found["amid"]["pairs"], found["again"]["texts"]) == (12, 0)

@@ -206,7 +206,7 @@ def _arms(folder: Path) -> None:
     text = COMPARE.format(tasks=TASKS, size="screen", repeats=2, arms="baseline, strict, forced-choice")
     _measure(folder, text)
     for run in (folder / "runs").glob("careful-*"):
-        _command("readouts", run)
+        _command("rescore", run)
 
 
 def _full(folder: Path) -> None:

@@ -154,7 +154,7 @@ def test_a_plugin_that_is_not_there_is_named_with_those_that_are(umpirical, tmp_
     (tmp_path / "umpirical.yaml").write_text(MIRRORS)
     (tmp_path / "judges.py").write_text(JUDGES)
     said = umpirical("run", tmp_path, "--yes", "--executor", "shards", succeeds=False)
-    assert "no executor named 'shards'" in said
+    assert "unknown executor 'shards'" in said
     assert not (tmp_path / "runs").exists()
 
 

@@ -2,6 +2,8 @@ import os
 import shutil
 import tomllib
 
+# A session within the session forgets what it imported, and this extension aborts if it is imported twice.
+import duckdb  # noqa: F401
 import pytest
 
 import umpirical

@@ -19,7 +19,7 @@ def test_refused(umpirical):
     umpirical.assert_reliable("simulated:lenient-on-nothing", policy="ci-smoke")
 
 def test_open(umpirical):
-    umpirical.assert_reliable("simulated:steady-grader", policy="release")
+    umpirical.assert_reliable("simulated:steady-grader", policy="adjudication")
 """
 
 
@@ -44,12 +44,12 @@ def test_three_outcomes_and_each_says_what_it_rests_on(three):
         [
             "*= FAILURES =*",
             "judge lenient-on-nothing: do not use (policy ci-smoke)",
-            "  FAIL Dark current: * [[]*, *] (*), allowed: ≤ 0.15",
+            "  FAIL Blank-input preference: * [[]*, *] (*), threshold: at most 15%",
             "  datasheet: .umpirical/reports/*test_refused*/lenient-on-nothing-ci-smoke/datasheet.html",
-            "*umpirical: judges that were measured*",
+            "*umpirical: judges tested*",
             "test_three.py::test_open: inconclusive: judge steady-grader: not enough data (policy adjudication)",
-            "  INCONCLUSIVE Dark current: * [[]*, *] (*), allowed: *would settle it",
-            "  more data may settle it: size='full'",
+            "  INCONCLUSIVE Blank-input preference: * [[]*, *] (*), threshold: *would be enough",
+            "  collect more data: size='full'",
             "  datasheet: .umpirical/reports/*test_open*/datasheet.html",
             "test_three.py::test_refused: not reliable: judge lenient-on-nothing: do not use (policy ci-smoke)",
             "test_three.py::test_reliable: reliable: judge steady-grader: use (policy ci-smoke)",
@@ -97,7 +97,7 @@ def test_a_way_of_counting_that_there_is_not_is_said_before_any_test(three):
     ini.write_text(ini.read_text() + "\numpirical_inconclusive = pass\n")
     result = three.runpytest_subprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*umpirical_inconclusive is 'pass', expected one of fail, skip, xfail*"])
+    result.stderr.fnmatch_lines(["*invalid umpirical_inconclusive 'pass' (choose fail, skip, xfail)*"])
 
 
 def test_a_judge_cannot_leave_the_test_or_the_session(suite):
@@ -124,7 +124,7 @@ def test_a_judge_cannot_leave_the_test_or_the_session(suite):
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(errors=3)
     result.stdout.fnmatch_lines(
-        ["judge skips: 2 of 2 calls of the preflight got no answer from *:skips (judge-error: Skipped: *"]
+        ["judge skips: 2 of 2 preflight calls got no answer from *:skips (judge-error: Skipped: *"]
     )
 
 
@@ -149,8 +149,8 @@ def test_strict_takes_no_way_of_use_for_a_limit_that_is_missed(answered):
     assert result.parseoutcomes() == {"passed": 2, "failed": 1}
     result.stdout.fnmatch_lines(
         [
-            "judge lenient-on-nothing: use with limits (policy lax)",
-            "  FAIL Dark current: *",
+            "judge lenient-on-nothing: use with restrictions (policy lax)",
+            "  FAIL Blank-input preference: *",
             "*: reliable: * use with *",
         ]
     )
@@ -177,9 +177,9 @@ def test_a_policy_is_a_name_a_file_or_a_mapping(answered):
     assert result.parseoutcomes() == {"passed": 1, "inconclusive": 1, "errors": 2}
     result.stdout.fnmatch_lines(
         [
-            "no policy named no-such",
-            "  fix: name a .yaml file, or one of *",
-            "policy:* nothing needs at_most or at_least*",
+            "unknown policy 'no-such'",
+            "  fix: name a .yaml file or one of *",
+            "policy:* nothing needs either at_most or at_least*",
             "*: reliable: judge steady-grader: use (policy ours)",
             "*: inconclusive: judge steady-grader: not enough data (policy own)",
         ],
@@ -197,7 +197,7 @@ def test_a_marker_sets_what_the_test_does_not_say_and_selects(answered):
             def test_by_the_marker(self, umpirical):
                 umpirical.assert_reliable("simulated:steady-grader")
 
-            @pytest.mark.umpirical(policy="release")
+            @pytest.mark.umpirical(policy="adjudication")
             def test_by_its_own_marker(self, umpirical):
                 umpirical.assert_reliable("simulated:steady-grader")
 

@@ -5,8 +5,7 @@ family are beta-binomial around the limit: two of them agree more often than by 
 graded pairs come as whole quads, since what hides a difference under one version of a task hides it under both. With
 four looks, a quarter of the families is asked before each, and passing at any look counts.
 
-`docs/explanation/judges-tested.md` has every rate over 2,000 runs. `pytest -m slow tests/recovery/test_false_acceptance.py` draws
-them too.
+`docs/explanation/judges-tested.md` has every rate over 2,000 runs; `pytest -m slow` on this file draws them too.
 """
 
 import json

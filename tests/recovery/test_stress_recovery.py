@@ -180,7 +180,7 @@ def test_a_perfectly_self_consistent_but_inaccurate_judge_is_steady_and_wrong():
     assert only("modal-share").interval.low > 0.9
     # One answer for everything tells no item from another, and no coefficient is made up for it.
     assert "every answer is the same" in only("repeat-icc").reason
-    assert "nothing to correlate" in only("pearson").reason
+    assert "a correlation is undefined" in only("pearson").reason
     assert only("weighted-kappa").value == 0
 
 

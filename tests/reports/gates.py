@@ -9,8 +9,9 @@ VERDICTS = {"pass": "PASS", "fail": "FAIL", "open": "INCONCLUSIVE", "noted": "FA
 
 
 def held(effect: str, **given) -> HeldLimit:
-    known = {"measure": "dark-current", "stratum": "", "title": "Dark current", "allowed": "≤ 0.05", "worse": "higher"}
-    return HeldLimit(**{**known, "verdict": VERDICTS[effect], "effect": effect, "why": "0.1 against ≤ 0.05", **given})
+    known = {"measure": "dark-current", "stratum": "", "title": "Dark current", "allowed": "at most 5%"}
+    known |= {"worse": "higher", "why": "10% (must be at most 5%)"}
+    return HeldLimit(**{**known, "verdict": VERDICTS[effect], "effect": effect, **given})
 
 
 def estimate(value: float, low: float | None, high: float | None, *, clusters: int = 40, **given) -> Estimate:

@@ -41,7 +41,7 @@ def test_the_limits_of_another_prompt_are_those_of_another_judge():
 def test_the_worse_side_is_the_one_that_the_limit_is_on():
     below = limit(kind="at_least", value=0.8, measure="target-sensitivity", stratum="5")
     assert [found.worse for found in own_limits([limit(), below])] == ["higher", "lower"]
-    assert own_limits([below])[0].title == "Dark current at Δ5"
+    assert own_limits([below])[0].title == "Dark current at a 5-requirement difference"
 
 
 def test_an_open_limit_says_what_its_nearest_way_needs():
@@ -50,10 +50,10 @@ def test_an_open_limit_says_what_its_nearest_way_needs():
         verdict="INCONCLUSIVE", more_needed=327, unit="pair",
     )  # fmt: skip
     cure = CureRecord(way="Ask both orders.", needs=[need], works=False)
-    far = limit(verdict="FAIL", state="open", cures=[cure], why="0.453 against ≤ 0.10")
+    far = limit(verdict="FAIL", state="open", cures=[cure], why="45% (must be at most 10%)")
     [found] = own_limits([far])
     assert (found.more_needed, found.unit) == (327, "pair")
-    assert found.why.endswith("needs about 327 more pairs for both-orders sensitivity at Δ5)")
+    assert found.why.endswith("needs about 327 more pairs for both-orders sensitivity at a 5-requirement difference)")
     near = limit(verdict="INCONCLUSIVE", state="open", cures=[cure], more_needed=12, unit="prompt", why="near")
     [found] = own_limits([near])
     assert (found.more_needed, found.unit, found.why) == (12, "prompt", "near")
@@ -81,8 +81,8 @@ def test_limits_decide_by_what_each_of_them_does(effects, verdict):
 def test_an_open_limit_counts_as_inconclusive_whatever_it_looks_like_by_itself():
     limits = [held("pass"), held("open", verdict="FAIL"), held("open", verdict="N/A"), held("noted", verdict="N/A")]
     decided = decide_by_effects("ours", limits, unfinished="")
-    assert "(1 of 4 limits passes, 1 is inconclusive and 2 are not measured)" in decided.sentences[0]
-    assert decided.sentences[1].startswith("1 of them passes or fails by itself, but")
+    assert "1 of 4 checks passed, 1 is inconclusive and 2 were not measured." in decided.sentences[0]
+    assert decided.sentences[1].startswith("1 of them passes or fails on its own, but")
 
 
 @pytest.mark.parametrize(

@@ -20,22 +20,25 @@ from umpirical.text import inert
 @each(
     ("value", "written"),
     [
-        (0, "0.000"),
-        (1, "1.000"),
-        (-0.0, "0.000"),
-        (-0.0001, "0.000"),
-        (-0.0005, "-0.001"),
-        (0.0005, "0.001"),
-        (0.0625, "0.063"),  # the binary value is exact; `round` would go to the even 0.062
-        (0.8125, "0.813"),
-        (0.3125, "0.313"),
-        (0.5005, "0.501"),  # the binary value is a little less
-        (1.0005, "1.001"),
-        (2 / 3, "0.667"),
-        (31 / 120, "0.258"),
-        (1e-300, "0.000"),
-        (0.9999, "1.000"),
-        (1234.5, "1,234.500"),
+        (0, "0%"),
+        (1, "100%"),
+        (-0.0, "0%"),
+        (-0.0001, "0%"),
+        (-0.0005, "-0.1%"),
+        (0.0005, "0.1%"),
+        (0.0004, "<0.1%"),
+        (0.0099, "1.0%"),
+        (0.01, "1%"),
+        (0.625, "63%"),
+        (0.125, "13%"),  # the binary value is exact; `round` would go to the even 12
+        (0.565, "57%"),  # the binary value is a little less
+        (2 / 3, "67%"),
+        (31 / 120, "26%"),
+        (1e-300, "0%"),
+        (0.99, "99%"),
+        (0.994, "99.4%"),
+        (0.9999, ">99.9%"),
+        (12.345, "1,235%"),
         (float("nan"), "not finite"),
         (float("inf"), "not finite"),
     ],
@@ -75,11 +78,11 @@ def test_fraction(numerator, denominator, written):
 @pytest.mark.parametrize(
     ("low", "high", "written"),
     [
-        (0.03612, 0.180689, "[0.036, 0.181]"),
-        (0.0, 0.031019, "[0.000, 0.031]"),
-        (-1e-18, 1.0, "[0.000, 1.000]"),
-        (None, 0.5, "below 0.500"),
-        (0.5, None, "above 0.500"),
+        (0.03612, 0.180689, "[4, 18]"),
+        (0.0, 0.0031019, "[0, 0.3]"),
+        (-1e-18, 1.0, "[0, 100]"),
+        (None, 0.5, "below 50"),
+        (0.5, None, "above 50"),
         (None, None, "open on both sides"),
     ],
 )
@@ -90,8 +93,9 @@ def test_interval(low, high, written):
 @pytest.mark.parametrize(
     ("scale", "value", "written", "interval"),
     [
-        ("rate", 0.25, "0.250", "[0.250, 0.500]"),
-        ("difference", 0.25, "+0.250", "[+0.250, +0.500]"),
+        ("rate", 0.25, "25%", "[25, 50]"),
+        ("difference", 0.25, "+25 points", "[+25, +50]"),
+        ("coefficient", 0.25, "0.25", "[0.25, 0.50]"),
         ("requirements", 4.0, "4", "[4, 4.25]"),
         ("requirements", 2.714286, "2.71", "[2.71, 2.96]"),
         ("latent", 1.155, "1.16", "[1.16, 1.41]"),
@@ -118,10 +122,12 @@ def test_the_scales_are_those_of_the_measures():
 
 @pytest.mark.parametrize(
     ("value", "written"),
-    [(0.0, "0.000"), (-0.0833, "-0.083"), (0.0004, "0.000"), (0.0005, "+0.001"), (-0.0004, "0.000"), (1.0, "+1.000")],
+    [(0.0, "0"), (-0.0833, "-8"), (0.0004, "+<0.1"), (0.0005, "+0.1"), (-0.0004, "0"), (1.0, "+100")],
 )
 def test_a_difference_has_its_sign_and_zero_has_none(value, written):
-    assert numbers.difference(value) == written
+    assert numbers.difference(value) == f"{written} points"
+    assert numbers.difference(0.01) == "+1 point"
+    assert numbers.points(value) == written
 
 
 @pytest.mark.parametrize(
@@ -156,7 +162,7 @@ def test_what_a_gate_found(value, written):
 
 
 @pytest.mark.parametrize(
-    ("value", "written"), [(0.95, "95 %"), (0.9, "90 %"), (0.975, "97.5 %"), (0.56, "56 %"), (0.999, "99.9 %")]
+    ("value", "written"), [(0.95, "95%"), (0.9, "90%"), (0.975, "97.5%"), (0.56, "56%"), (0.999, "99.9%")]
 )
 def test_level(value, written):
     assert numbers.level(value) == written
@@ -173,8 +179,30 @@ def test_setting(value, written):
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_keeps_its_value_and_never_is_a_negative_zero(value):
     written = numbers.rate(value)
-    assert written != "-0.000"
-    assert float(written.replace(",", "")) == pytest.approx(value, abs=0.000501)
+    assert not written.startswith("-0%")
+    assert float(Decimal(written.strip("%<>").replace(",", "")) / 100) == pytest.approx(value, abs=0.00501, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("value", "threshold", "written"),
+    [(0.104, 0.1, "10.4%"), (0.0996, 0.1, "9.96%"), (0.1, 0.1, "10%"), (0.31, 0.1, "31%"), (0.100001, 0.1, "10.000%")],
+)
+def test_a_bound_is_never_written_like_the_threshold_that_it_misses(value, threshold, written):
+    assert numbers.beside(value, threshold, "rate") == written
+
+
+@pytest.mark.parametrize(
+    ("measure", "kind", "value", "written"),
+    [
+        ("dark-current", "at_most", 0.05, "at most 5%"),
+        ("target-sensitivity", "at_least", 0.8, "at least 80%"),
+        ("conflict-excess", "at_most", 0.1, "at most 10 points"),
+        ("grade-spread", "at_most", 0.5, "at most 0.50"),
+        ("of-a-plugin-that-is-gone", "at_least", 0.025, "at least 2.5%"),
+    ],
+)
+def test_a_threshold_is_written_on_the_scale_of_its_measure(measure, kind, value, written):
+    assert numbers.limit(kind, value, measure) == written
 
 
 @pytest.mark.parametrize("module", [numbers, inert, settling])

@@ -60,7 +60,7 @@ def test_failed_calls_that_were_asked_again_are_still_paid_for():
 def test_a_judge_without_usage_has_no_price_and_never_0():
     found = price_of(spent(None, None), None)
     assert (found.basis, found.dollars, found.per_1000) == ("none", None, None)
-    assert found.why_not == "what 2 of 2 calls cost is not known"
+    assert found.why_not == "the cost of 2 of 2 calls is unknown"
 
 
 def test_what_was_asked_without_a_price_makes_the_whole_unknown():

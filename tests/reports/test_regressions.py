@@ -100,7 +100,7 @@ def test_a_paired_difference_comes_before_joined_intervals():
     [row] = compared(estimate(0.2, 0.1, 0.3), estimate(0.5, 0.1, 0.9), paired=paired)
     assert row.worsening == paired["dark-current", ""]
     assert row.standing == "worse"
-    assert row.words == "0.200 → 0.500, +0.300 for the worse [0.200, 0.400]"
+    assert row.words == "20% → 50%, 30 points worse [+20, +40]"
 
 
 def test_where_less_is_worse_a_fall_is_a_worsening():

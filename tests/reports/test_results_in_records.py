@@ -33,7 +33,7 @@ def test_what_was_written_is_read_back(result):
 
 def test_an_interval_in_a_file_says_its_level_and_a_result_nothing_that_is_not_known():
     text = measure(Estimate(1, 2, 3, "pair", INTERVAL, 4)).model_dump_json()
-    with pytest.raises(ValidationError, match="has no level"):
+    with pytest.raises(ValidationError, match="must state its level"):
         MeasureRecord.model_validate_json(text.replace('"level":0.95,', ""))
     with pytest.raises(ValidationError, match="Unexpected keyword argument"):
         MeasureRecord.model_validate_json(text.replace('"clusters":4', '"clusters":4,"more":1'))

@@ -221,7 +221,7 @@ def test_a_rate_is_held_against_its_limit():
     found = smallest_difference(rate(6, 160, effect=2.0), Standard("at_most", 0.05))
     assert found.below is None
     assert found.above == pytest.approx(smallest_rate_difference(0.05, above=True, clusters=24, effective=80))
-    assert found.why_not == "not even a rate of 0 would be told from the limit"
+    assert found.why_not == "not even a rate of 0% would be distinguishable from the threshold"
     assert (found.clusters, found.units, found.design_effect, found.power) == (24, 160, 2.0, 0.8)
 
 
@@ -261,7 +261,7 @@ def test_at_the_end_of_a_scale_the_side_without_length_is_not_taken_for_precisio
         (replace(shift(0.3, 0.2, 0.4).result, interval=None), "no interval"),
         (replace(shift(0.3, 0.2, 0.4).result, censoring="left"), "no interval"),
         (shift(0.3, None, 0.4).result, "open on one side"),
-        (shift(0.3, 0.3, 0.3).result, "no length"),
+        (shift(0.3, 0.3, 0.3).result, "no width"),
     ],
 )
 def test_where_it_cannot_be_said_there_is_a_reason(result, why):
@@ -283,15 +283,15 @@ def test_a_report_says_it_in_words():
     limits = [limit(value=0.3), limit("false-alarm", 0.02), limit("target-sensitivity", 0.8, "at_least")]
     measures = [rate(9, 240), rate(9, 60, name="false-alarm"), rate(220, 240, name="target-sensitivity")]
     first, second, third = smallest_words(smallest_differences([*measures, shift(0.1, 0.0, 0.2)], limits))
-    assert first.endswith("in four runs of five: 0.072 for target sensitivity, up to 0.084 for dark current.")
-    assert second.startswith("1 limit cannot be shown to be met by a run of this size: false alarm.")
-    assert third == "The smallest shift that it could have seen: 0.141 in criterion shift (strict)."
+    assert first.endswith("by 7 points (target sensitivity) to 8 points (dark current) to pass with 80% power.")
+    assert second.startswith("This run is too small to pass 1 of the 3 checks: false alarm.")
+    assert third == "Smallest shift that this run could have shown: 14 points in criterion shift (strict)."
 
 
 def test_without_limits_nothing_is_said():
     assert smallest_words([]) == []
     [said] = smallest_words(smallest_differences([rate(6, 60)], [limit(value=0.01)]))
-    assert said.endswith("in four runs of five: no distance is enough.")
+    assert said == "A run of this size is too small to pass any check with 80% power."
 
 
 def test_no_distance_is_named_that_no_judge_can_keep():
@@ -305,7 +305,7 @@ def test_no_distance_is_named_that_no_judge_can_keep():
     band = [row("Shift", "at_least", -0.1, 5.174, "steps"), row("Shift", "at_most", 0.1, 5.174, "steps")]
     excess = row("Excess", "at_most", 0.05, 1.286, "difference")
     first, second = smallest_words([easy, *band, excess])
-    assert first.endswith(": 0.050 for easy.")
-    assert second == "2 limits cannot be shown to be met by a run of this size: shift, excess."
+    assert " by 5 points (easy) to pass" in first
+    assert second == "This run is too small to pass 2 of the 3 checks: shift, excess."
     narrow = [one.model_copy(update={"below": 0.09, "above": 0.09}) for one in band]
-    assert smallest_words([easy, *narrow])[0].endswith(": 0.050 for easy, up to 0.090 for shift.")
+    assert smallest_words([easy, *narrow])[0].endswith(" by 5 points (easy) to 0.09 (shift) to pass with 80% power.")

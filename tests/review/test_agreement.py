@@ -84,10 +84,10 @@ def test_what_nobody_can_know_is_undefined_with_a_reason():
         "no item was decided by two people", left_out={"fewer than two people decided": 2}
     )
     assert isinstance(nothing.rejection, Undefined)
-    assert nothing.rejection.left_out == {"neither accepted nor rejected yet": 2}
+    assert nothing.rejection.left_out == {"not decided yet": 2}
     assert (nothing.modes, nothing.reviewers) == ({}, 0)
     same = agreement(*said(["kk", "kk", "kk"])).overall
-    assert "one and the same" in same.alpha.reason
+    assert "all decisions are the same" in same.alpha.reason
     assert same.raw.value == 1.0
     alone = agreement(*said(["kk"])).overall
     assert "one original" in alone.raw.reason
@@ -128,7 +128,7 @@ def test_only_what_stands_counts_and_adjudications_settle_but_do_not_agree():
     found = agreement(decisions, items, overlap=2)
     assert (found.overall.raw.numerator, found.overall.raw.denominator) == (2, 3)
     assert (found.rejection.numerator, found.rejection.denominator) == (2, 3)
-    assert found.rejection.left_out == {"neither accepted nor rejected yet": 1}
+    assert found.rejection.left_out == {"not decided yet": 1}
     assert (found.modes, found.reviewers) == ({"blind": 6, "assisted": 1}, 3)
 
 

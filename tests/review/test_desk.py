@@ -155,7 +155,7 @@ def test_a_larger_overlap_asks_for_more_people_and_a_smaller_for_fewer(desk_of):
 
 
 def test_an_overlap_of_none_is_refused():
-    with pytest.raises(UsageError, match="overlap of 0"):
+    with pytest.raises(UsageError, match="overlap 0"):
         Settings(overlap=0)
 
 
@@ -185,8 +185,8 @@ def test_a_decision_holds_all_that_was_said(desk_of):
         (ReviewChoice("edit", label="1"), "needs a text"),
         (edit(" \n", label="1"), "needs a text"),
         (edit(an_item().after, label="1"), "text is unchanged"),
-        (ReviewChoice("accept", label="1", revision=1), "you were not shown revision 1"),
-        (ReviewChoice("maybe", label="1"), "is not a decision"),
+        (ReviewChoice("accept", label="1", revision=1), "you have not seen revision 1"),
+        (ReviewChoice("maybe", label="1"), "unknown decision"),
     ],
 )
 def test_what_cannot_be_said_is_refused_and_leaves_nothing(desk_of, choice, says):
@@ -277,7 +277,7 @@ def test_who_skipped_may_decide_after_all_while_there_is_room(desk_of):
         desk.decide("ana", desk.next("ana").item.id, ReviewChoice("skip"))
     desk.decide("ana", "item-0", ACCEPT)
     assert desk.next("bob").item.id == "item-1"
-    with pytest.raises(Refused, match="others have taken"):
+    with pytest.raises(Refused, match="other reviewers have taken"):
         desk.decide("ana", "item-1", ACCEPT)
     assert states(desk) == ["accepted", "undecided"]
     assert [said.kind for said in desk.decisions()] == ["skip", "skip", "accept"]
@@ -340,7 +340,7 @@ def test_a_blind_reviewer_sees_nothing_of_others_before_deciding(desk_of):
         assert [revision.number for revision in shown.revisions] == [0]
         assert (shown.own, shown.others) == (None, ())
         assert "Ana" not in repr(shown)
-    with pytest.raises(Refused, match="you were not shown revision 1"):
+    with pytest.raises(Refused, match="you have not seen revision 1"):
         desk.decide("bob", "item-0", ReviewChoice("accept", revision=1))
     desk.decide("bob", "item-0", ACCEPT)
     shown = desk.show("bob", "item-0")
@@ -494,20 +494,20 @@ def test_who_reviewed_an_item_does_not_adjudicate_it(desk_of):
     assert desk.disputed("ana") is None
     with pytest.raises(NotAssigned, match="reviewed"):
         desk.adjudicate("ana", "item-0", ACCEPT)
-    with pytest.raises(NotAssigned, match="no item"):
+    with pytest.raises(NotAssigned, match="unknown item"):
         desk.adjudicate("eve", "item-9", ACCEPT)
 
 
 def test_only_what_is_disputed_is_adjudicated_and_only_once(desk_of):
     desk = desk_of(overlap=2)
     desk.add(some_items(2))
-    with pytest.raises(Refused, match="nobody disagrees"):
+    with pytest.raises(Refused, match="is not disputed"):
         desk.adjudicate("eve", "item-0", ACCEPT)
     disagree(desk)
-    with pytest.raises(Refused, match="settles an item or leaves it"):
+    with pytest.raises(Refused, match="must decide, not skip"):
         desk.adjudicate("eve", "item-0", ReviewChoice("skip"))
     desk.adjudicate("eve", "item-0", REJECT)
-    with pytest.raises(Refused, match="eve has settled"):
+    with pytest.raises(Refused, match="eve has decided"):
         desk.adjudicate("fay", "item-0", ACCEPT)
     desk.adjudicate("eve", "item-0", ACCEPT)
     assert states(desk)[0] == "accepted"
@@ -518,7 +518,7 @@ def test_what_is_settled_is_neither_decided_nor_undone_by_reviewers(desk_of):
     desk.add([an_item()])
     disagree(desk)
     desk.adjudicate("eve", "item-0", REJECT)
-    with pytest.raises(Refused, match="settled"):
+    with pytest.raises(Refused, match="decided this item"):
         desk.decide("bob", "item-0", ACCEPT)
     assert desk.undo("bob") is None
     assert states(desk) == ["rejected"]
@@ -669,6 +669,6 @@ def test_one_person_decides_on_one_item_so_many_times(desk_of, monkeypatch):
     desk.next("ana")
     for number in range(3):
         desk.decide("ana", "item-0", ReviewChoice("edit", text=f"Text {number}."))
-    with pytest.raises(Refused, match="3 times"):
+    with pytest.raises(Refused, match="3 decisions"):
         desk.decide("ana", "item-0", ReviewChoice("edit", text="One more."))
     assert len(list(desk.decisions())) == 3

@@ -105,7 +105,7 @@ def test_it_refuses_a_folder_that_is_not_the_leading_process_s(tmp_path):
         ended = Leader(Actor(posted, ELSEWHERE), [0]).lead()
         assert server.asked.total() == 0
     assert isinstance(ended.error, UsageError)
-    assert "cannot see the folder of the run" in str(ended.error)
+    assert "cannot read the run folder" in str(ended.error)
 
 
 def test_money_is_asked_of_the_leading_process_and_nothing_is_sent_without(tmp_path):
@@ -186,7 +186,7 @@ def test_a_pushed_back_actor_says_so(tmp_path):
 def test_without_ray_the_extra_is_named_before_anything_is_made(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     monkeypatch.delitem(sys.modules, "umpirical.integrations.ray.executor", raising=False)
-    with pytest.raises(UsageError, match="Ray, which is not installed") as refused:
+    with pytest.raises(UsageError, match="requires the `ray` extra") as refused:
         EXECUTORS.get("ray")
     assert refused.value.fix == "pip install 'umpirical[ray]'"
 
@@ -198,7 +198,7 @@ def test_a_shard_is_sealed_once_whoever_comes_second(tmp_path):
     [receipt] = [run.store.receipt(0, 0)]
     rows = list(run.store.rows(receipt))
     second = RunStore(run.folder, once=True)
-    with pytest.raises(StoreError, match="sealed by another process"):
+    with pytest.raises(StoreError, match="another process has sealed"):
         second.seal_rows(0, 0, rows[:-1])
     assert run.store.receipt(0, 0) == receipt
     assert list(run.store.rows(receipt)) == rows
@@ -206,5 +206,5 @@ def test_a_shard_is_sealed_once_whoever_comes_second(tmp_path):
     (run.folder / "responses" / "00000-0.json").unlink()
     assert second.seal_rows(0, 0, rows) == receipt
     (run.folder / "responses" / "00000-0.json").unlink()
-    with pytest.raises(StoreError, match="sealed by another process"):
+    with pytest.raises(StoreError, match="another process has sealed"):
         second.seal_rows(0, 0, rows[:-1])

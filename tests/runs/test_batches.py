@@ -243,9 +243,9 @@ def test_a_create_call_without_a_clear_reply_makes_one_batch(tmp_path):
 @pytest.mark.parametrize(
     ("judge", "why"),
     [
-        ({"model": {"adapter": "simulated", "name": "coin"}}, "the adapter simulated has no batches"),
+        ({"model": {"adapter": "simulated", "name": "coin"}}, "the adapter simulated does not support batches"),
         ({"callable": "mine:judge"}, "only a language model"),
-        ({"model": {"adapter": "inspect", "name": "openai/gpt-4o"}}, "the adapter inspect has no batches"),
+        ({"model": {"adapter": "inspect", "name": "openai/gpt-4o"}}, "the adapter inspect does not support batches"),
         (
             {
                 "model": {"adapter": "openai-compatible", "name": "m", "base_url": "http://127.0.0.1:1/v1"},
@@ -266,7 +266,7 @@ def test_a_judge_without_batches_is_refused_before_anything_is_priced(tmp_path, 
 def test_a_server_without_batches_is_refused_before_anything_is_uploaded(tmp_path):
     with ChatServer(swayed_answer) as server:
         run = planned(write_study(tmp_path, server.base_url))
-        with pytest.raises(UsageError, match="takes no batches: HTTP 404") as refused:
+        with pytest.raises(UsageError, match="does not accept batches: HTTP 404") as refused:
             ask(run)
     assert "--executor local" in refused.value.fix
     assert not server.asked
@@ -287,7 +287,7 @@ def test_a_redirect_is_not_followed_and_a_key_is_not_repeated(tmp_path, monkeypa
         study.write_text(study.read_text().replace("price:", "api_key_env: BATCH_KEY\n      price:"))
         run = planned(study)
         server.before = points_elsewhere
-        with pytest.raises(RunStopped, match=r"points to 127\.0\.0\.1:1, which is not followed"):
+        with pytest.raises(RunStopped, match=r"redirects to 127.0.0.1:1; redirects are not followed"):
             ask(run)
         server.before = quotes
         with pytest.raises(RunStopped, match="HTTP 401: wrong key") as refused:
@@ -338,8 +338,8 @@ def test_known_prices_are_halved_and_others_say_that_they_are_not():
     batch = batch_pricer(single)
     usage = Usage(1_000_000, 1_000_000)
     assert batch.cost(usage) == single.cost(usage) / 2 > 0
-    assert batch.table == f"{single.table}, 50% of it in batches"
+    assert batch.table == f"{single.table}, 50% of it for batches"
     own = batch_pricer(RatePricer(TokenPrices(Decimal(1), Decimal(2)), "--price"))
     assert own.cost(usage) == 3
-    assert own.table.endswith("no batch price is known")
+    assert own.table.endswith("the batch price is unknown, so the price of single calls is used")
     assert batch_pricer(FREE) is FREE

@@ -250,7 +250,7 @@ def test_it_tells_what_it_refuses(shared):
     Deliveries(shared.uri, shared.store, watcher).take_up()
     [sentence] = watcher.sentences
     assert file.as_uri() in sentence
-    assert sentence.endswith("it is asked again")
+    assert sentence.endswith("the calls are repeated")
 
 
 def test_a_store_that_fails_at_the_end_is_left_to_the_next_command(shared, monkeypatch):
@@ -263,7 +263,7 @@ def test_a_store_that_fails_at_the_end_is_left_to_the_next_command(shared, monke
     with monkeypatch.context() as patch:
         patch.setattr(depots.ObjectStore, "names", fail)
         deliveries.end()
-    assert watcher.sentences == ["left in object storage: out of order"]
+    assert watcher.sentences == ["files stay in object storage until the next run: out of order"]
     assert shared.run.store.has_depot()
     Deliveries(shared.uri, shared.store, watcher).take_up()
     assert shared.store.sealed() == [(0, 0)]
@@ -274,7 +274,7 @@ def test_a_command_without_it_says_that_answers_may_be_left_there(shared):
     untaken(shared, *range(shared.run.shards))
     shared.depot.take_up(shared.store)
     complete_run(shared.run, 8, lambda *_: Unwatched(), calls=CallOptions(log=said.append))
-    assert said == [f"answers of run {shared.run.name} may lie in object storage: --through, as before, takes them up"]
+    assert said == [f"run {shared.run.name} may have answers in object storage: add the same --through to collect them"]
 
 
 def test_simulated_judges_are_given_every_stimulus(shared):
@@ -290,7 +290,7 @@ def test_simulated_judges_are_given_every_stimulus(shared):
 @pytest.mark.parametrize("place", ["../../others", "x", "", "a" * 31])
 def test_the_place_of_a_depot_that_is_not_of_our_making_is_refused(shared, place):
     (shared.run.folder / DEPOT).write_text(json.dumps({"place": place, "secret": "known"}))
-    with pytest.raises(Damaged, match=r"depot\.json cannot be read"):
+    with pytest.raises(Damaged, match=r"cannot read .*depot\.json"):
         Depot.of(shared.uri, shared.store)
 
 
@@ -307,7 +307,7 @@ def test_a_sealed_object_that_was_changed_is_refused_by_name_and_its_answers_are
     leader = shared.led(0, take=cheat)
     [path] = shared.objects("sealed/*/*.parquet")
     assert isinstance(leader.ended.error, Damaged)
-    assert f"{path.as_uri()} is refused" in str(leader.ended.error)
+    assert f"{path.as_uri()} was rejected" in str(leader.ended.error)
     assert not (shared.run.folder / "responses").exists() or shared.store.sealed() == []
     # They are still in the actor's journal, which is handed over.
     [left] = leader.said(Left)
@@ -350,7 +350,7 @@ def test_a_delivery_to_another_run_is_refused_under_our_name(shared, tmp_path):
     ours = place.with_name(shared.depot._place[-32:])
     shutil.copytree(place / "sealed", ours / "sealed")
     [refused] = shared.depot.take_up(shared.store)
-    assert "no asker of this run has signed it" in refused
+    assert "not signed by a worker of this run" in refused
     assert shared.store.sealed() == []
 
 
@@ -359,7 +359,7 @@ def test_a_delivery_under_the_name_of_another_shard_is_refused(shared):
     for path in shared.objects("sealed/*/*"):
         path.rename(path.with_name(path.name.replace("00000", "00001")))
     [refused] = shared.depot.take_up(shared.store)
-    assert "no asker of this run has signed it" in refused
+    assert "not signed by a worker of this run" in refused
     assert shared.store.sealed() == []
 
 
@@ -368,10 +368,10 @@ def test_an_asker_of_the_run_cannot_seal_answers_to_questions_of_another_shard(s
     file, receipt = shared.run.folder / "responses" / "00000-0.parquet", shared.store.receipt(0, 0)
     said = {name: getattr(receipt, name) for name in receipt.__slots__}
     wrong = type(receipt)(**{**said, "shard": 1})
-    with pytest.raises(Damaged, match="questions that shard 1 does not ask"):
+    with pytest.raises(Damaged, match="questions that are not in shard 1"):
         shared.depot.take(shared.depot.deliver("a" * 32, wrong, file), shared.store)
     fewer = type(receipt)(**{**said, "shard": 1, "answered": 3})
-    with pytest.raises(Damaged, match="counts other answers"):
+    with pytest.raises(Damaged, match="does not match"):
         shared.depot.take(shared.depot.deliver("b" * 32, fewer, file), shared.store)
 
 
@@ -458,7 +458,7 @@ def test_without_a_leading_process_it_ends_and_leaves_its_delivery(shared, monke
 
 @pytest.mark.parametrize("executor", ["local", "batch"])
 def test_other_executors_refuse_it(executor):
-    with pytest.raises(UsageError, match=f"the executor {executor} asks from this machine alone") as refused:
+    with pytest.raises(UsageError, match=f"the executor {executor} uses only this machine") as refused:
         factory_of(executor, "s3://bucket/prefix")
     assert "--executor ray" in refused.value.fix
     assert factory_of(executor) is EXECUTORS.get(executor)
@@ -475,10 +475,10 @@ def said_by_command(folder, *words):
 
 def test_a_command_with_another_executor_refuses_before_anything_is_made(tmp_path):
     said = said_by_command(tmp_path, "--trust", "--through", "s3://bucket/prefix")
-    assert "the executor local asks from this machine alone" in said
+    assert "the executor local uses only this machine" in said
 
 
 def test_a_command_with_credentials_is_refused_before_anybody_can_interrupt_it(tmp_path):
     said = said_by_command(tmp_path, "--executor", "ray", "--through", "s3://AKIA:wJalrXUtnFEMI@bucket/prefix")
-    assert "has credentials in its URI" in said
+    assert "URI contains credentials" in said
     assert "wJalrXUtnFEMI" not in said

@@ -156,7 +156,7 @@ def test_the_others_go_on_without_a_process_that_is_killed(tmp_path):
         result = finish(study, 1)
         asked_twice = server.asked.total() - len(server.asked)
     assert process.returncode == 5, said
-    assert "process 1 of those that asked was killed by signal 9" in said
+    assert "worker process 1 was killed by signal 9" in said
     # All but the shard of the killed one were asked to their end, and what it had recorded of that is not asked again.
     assert answered >= CALLS - SHARD
     assert asked_twice <= CONCURRENCY // 2 + UNDER_COMMIT // 2
@@ -241,7 +241,7 @@ def test_a_live_object_is_asked_in_one_process_and_the_caller_is_told(tmp_path, 
 
     umpirical.datasheet(judge, size="screen", folder=tmp_path, processes=4, preflight=False)
     assert pids == {os.getpid()}
-    assert "is asked in one process: it is an object of this process" in capfd.readouterr().err
+    assert "runs in one process: it is an object in this process" in capfd.readouterr().err
 
 
 def test_every_shard_is_taken_once(tmp_path):

@@ -95,7 +95,7 @@ def test_what_is_taken_over_is_verified_and_said(tmp_path, run, capsys):
         edit(study, "repeats: 1", "repeats: 2")
         with pytest.raises(SystemExit):
             main(["plan", str(study), "--trust"])
-        assert f"{CALLS} answers are taken over from run {first['run']}" in capsys.readouterr().err
+        assert f"{CALLS} answers are reused from run {first['run']}" in capsys.readouterr().err
 
         # Edited answers of a run that came with the study.
         sealed = Path(first["datasheet"]).parent / "responses" / "00000-0.parquet"
@@ -108,7 +108,7 @@ def test_what_is_taken_over_is_verified_and_said(tmp_path, run, capsys):
         with pytest.raises(SystemExit):
             main(["run", str(study), "--trust", "--yes"])
         said = capsys.readouterr().err
-        assert f"none are taken over from run {first['run']}: {sealed} has been changed since it was written" in said
+        assert f"no answers are reused from run {first['run']}: {sealed} has been changed since it was written" in said
         assert server.asked.total() - asked == 3 * CALLS, said
 
 

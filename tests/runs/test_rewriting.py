@@ -82,7 +82,7 @@ def test_a_second_attempt_does_not_ask_about_the_original_again(tmp_path):
     with ChatServer(answer) as server:
         found, _ = rewritten(wanted, tmp_path, server.base_url)
     assert len(found) == len(wanted) * TERMS.attempts
-    assert {each.rejected for each in found} == {"planner: the planner's answer is of no use (no step)"}
+    assert {each.rejected for each in found} == {"planner: cannot use the planner's answer (no steps)"}
     asked = Counter(body["model"] for body in server.bodies)
     assert asked == {"verifier": 2 * len(wanted), "planner": TERMS.attempts * len(wanted)}
 

@@ -104,7 +104,7 @@ def test_no_variation_is_no_number():
 
 
 def test_columns_of_unequal_length_are_refused():
-    with pytest.raises(ValueError, match="unequal length: 3, 2, 3, 3"):
+    with pytest.raises(ValueError, match="different lengths: 3, 2, 3, 3"):
         Ratings.of([1, 2, 3], [1, 2])
 
 

@@ -187,7 +187,7 @@ def test_rates_of_0_and_1_are_flagged(correct, named):
 
 
 def test_impossible_counts_are_refused():
-    with pytest.raises(ValueError, match="do not fit 20 calls"):
+    with pytest.raises(ValueError, match="are not consistent with 20 calls"):
         add_one_sensitivity(15, 6, 20)
     with pytest.raises(ValueError, match="needs calls"):
         sensitivity(0, 0, named=0, equal_calls=10)

@@ -76,7 +76,7 @@ def test_separation_is_youdens_index_and_0_where_two_truths_look_alike(matrix, a
 def test_a_judge_that_always_says_the_same_corrects_nothing():
     with pytest.raises(ValueError, match="no better than chance"):
         rogan_gladen(Counted(100, 100), Counted(50, 50), Counted(0, 50))
-    with pytest.raises(ValueError, match="not tell the truths apart"):
+    with pytest.raises(ValueError, match="does not separate the true labels"):
         confusion_inverse([100, 0, 0], [[50, 0, 0]] * 3, SCORES)
 
 

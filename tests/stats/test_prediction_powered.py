@@ -123,8 +123,8 @@ def test_a_judge_without_errors_in_the_labels_does_not_make_all_rows_labels():
     ("labels", "said", "others", "words"),
     [
         ([1.0, 0.0], [1.0], [1.0], "each label needs"),
-        ([1.0, 2.0], [1.0, 1.0], [1.0], "outside 0..1"),
-        ([1.0, 0.0], [1.0, float("nan")], [1.0], "outside 0..1"),
+        ([1.0, 2.0], [1.0, 1.0], [1.0], "outside the range"),
+        ([1.0, 0.0], [1.0, float("nan")], [1.0], "outside the range"),
         ([1.0], [1.0], [1.0, 0.0], "at least two clusters"),
         ([1.0, 1.0], [1.0, 1.0], [1.0, 1.0], "vary"),
     ],

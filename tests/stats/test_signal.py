@@ -249,7 +249,7 @@ class TestFit:
 
     @pytest.mark.parametrize(("name", "value"), [("criterion", -0.1), ("surface", -1.0), ("lapse", 0.6)])
     def test_but_not_at_what_they_cannot_be(self, name, value):
-        with pytest.raises(ValueError, match=f"{name} cannot be held"):
+        with pytest.raises(ValueError, match=f"{name} cannot be fixed"):
             fit_signal(sampled_pairs(JUDGES["clean"], 8), fixed={name: value})
 
     def test_taste_is_not_told_from_noise_by_single_calls(self):
@@ -284,9 +284,9 @@ class TestRefusal:
             (([], [], []), "no pairs"),
             (([0, 0, 0], [1, 1, -1], counts), "only one size of quality difference"),
             (([0, 0], [0, 1], np.tile([0, 0, 1, 0, 0, 1], (2, 1))), "every call was answered with tie"),
-            (([0, 0], [0, 1], np.tile([1, 0, 0, 1, 0, 0], (2, 1))), "every call was answered with slot 1"),
+            (([0, 0], [0, 1], np.tile([1, 0, 0, 1, 0, 0], (2, 1))), "every call was answered with the first position"),
             (([0, 0], [0, 1], np.zeros((2, 6))), "no answers"),
-            (([0, 0, 0], [0, 1], counts), "as many rows"),
+            (([0, 0, 0], [0, 1], counts), "same number of rows"),
             (([0, -1, 0], [0, 1, 2], counts), "cannot be negative"),
             (([0, 0, 0], [0, 1, np.inf], counts), "must be finite"),
         ],
@@ -297,7 +297,7 @@ class TestRefusal:
 
     def test_length_in_step_with_quality(self):
         pairs = sampled_pairs(JUDGES["clean"], 1)
-        with pytest.raises(ValueError, match="cannot be told apart"):
+        with pytest.raises(ValueError, match="cannot be separated"):
             fit_signal(replace(pairs, log_length=0.1 * pairs.delta))
 
     def test_one_task_has_no_jackknife(self):
@@ -511,9 +511,9 @@ class TestComparison:
         pairs = sampled_pairs(self.base, 1)
         with pytest.raises(ValueError, match="at least two groups"):
             compare_shared([pairs], share="resolution")
-        with pytest.raises(ValueError, match="cannot be fitted in every group"):
+        with pytest.raises(ValueError, match="cannot be estimated in every group"):
             compare_shared([pairs, pairs], share="length_weight")
-        with pytest.raises(ValueError, match="lies on a bound"):
+        with pytest.raises(ValueError, match="is at its limit"):
             parameter_difference(pairs, sampled_pairs(LatentJudge(80.0, 1.0), 11), parameter="resolution")
 
 

@@ -78,6 +78,6 @@ def test_a_copy_that_is_never_whole_is_given_up(tmp_path, monkeypatch):
         path.write_bytes(b"x" * len(copied))
 
     monkeypatch.setattr(database_view.shutil, "copyfile", meanwhile)
-    with pytest.raises(sqlite3.OperationalError, match="written to all the time"):
+    with pytest.raises(sqlite3.OperationalError, match="the database is busy"):
         database_view._copied(path, tmp_path / "copy")
     assert len(copied) == database_view.TRIES

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-COMMANDS = [["datasheet", "simulated:careful"], ["run", "."], ["runs", "."], ["demo", "--no-open"]]
+COMMANDS = [["datasheet", "simulated:careful"], ["run", "."], ["list", "."], ["demo", "--no-open"]]
 
 
 def without_locks(*arguments: str) -> subprocess.CompletedProcess[str]:

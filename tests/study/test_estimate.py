@@ -108,7 +108,7 @@ def test_a_free_server_needs_no_bound(plan):
 def test_an_unknown_price_is_unknown_and_says_what_to_do(plan):
     _, found = plan(LOCAL)
     assert (found.expected, found.at_most, found.pricing) == (None, None, "unknown")
-    assert found.refusal == "no price is known for mine at 127.0.0.1"
+    assert found.refusal == "unknown price for mine at 127.0.0.1"
     assert "price: free" in found.fix
 
 
@@ -125,7 +125,7 @@ def test_a_price_on_the_command_line_is_used(plan):
 
 
 def test_a_price_for_a_model_nobody_has_is_a_slip(plan):
-    with pytest.raises(UsageError, match="no judge here uses that model") as error:
+    with pytest.raises(UsageError, match="no judge uses this model") as error:
         plan(LOCAL, prices={"mien": TokenPrices(Decimal(1), Decimal(0))})
     assert "mine" in error.value.fix
 

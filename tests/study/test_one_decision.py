@@ -219,7 +219,7 @@ def looking(study, tmp_path):
     index = write_gallery(study.folder, tmp_path / "gallery").index.read_text()
     cards = re.findall(r'<li class="card.*?</li>', index, re.DOTALL)
     named = {judge: next(card for card in cards if f"{study.run_of(judge).name}.html" in card) for judge in study.said}
-    states = {state["judge"]: state["decision"] for state in json.loads(command("runs", study.folder, "--json")[1])}
+    states = {state["judge"]: state["decision"] for state in json.loads(command("list", study.folder, "--json")[1])}
     with viewing(study.folder) as viewed:
         rows = re.findall(r"<tr>.*?</tr>", viewed.get("/").text, re.DOTALL)
         found = {judge: next(row for row in rows if study.run_of(judge).name in row) for judge in study.said}
@@ -258,8 +258,8 @@ def test_a_comparison_shows_the_verdicts_of_its_datasheets(study, tmp_path):
 
 
 IDLE = {
-    "stress": ("constant", "sound-examiner", "it shows little that changes leave them alone"),
-    "agent": ("compare-sound-auditor", "compare-slot-1", "leaves it with the same run"),
+    "stress": ("constant", "sound-examiner", "stable verdicts mean little"),
+    "agent": ("compare-sound-auditor", "compare-slot-1", "still prefers the same run"),
 }
 """By protocol, two judges, and what is said of the first alone: the other reads, or cannot fail at it."""
 
@@ -289,7 +289,7 @@ def typed(text):
     """Types a command as it stands, and agrees to what it asks; returns its exit code."""
     program, *arguments = shlex.split(text)
     assert program == "umpirical"
-    return command(*arguments, *(["--yes"] if arguments[0] in {"run", "datasheet", "more"} else []))[0]
+    return command(*arguments, *(["--yes"] if arguments[0] in {"run", "datasheet", "extend"} else []))[0]
 
 
 MEASURED = {0, 3, 4, INCOMPLETE}

@@ -52,7 +52,7 @@ def test_a_question_is_a_measure_a_part_and_a_limit(text, question):
      "dark-current<=nan", "dark-current<=.", "dark-current<=1e-3", "a" * 10_000 + "<=0.5", "dark-current<=0.05;rm"],
 )  # fmt: skip
 def test_anything_else_is_refused_with_an_example(text):
-    with pytest.raises(UsageError, match="is no question") as refused:
+    with pytest.raises(UsageError, match="invalid question") as refused:
         parse_question(text)
     assert "dark-current<=0.05" in refused.value.fix
 
@@ -95,12 +95,12 @@ def test_what_is_free_stays_free_where_everything_is_answered():
 
 
 def test_what_the_plan_does_not_have_is_said_with_what_it_has():
-    with pytest.raises(UsageError, match="no rate of this plan is called 'dark'") as refused:
+    with pytest.raises(UsageError, match="this plan has no rate 'dark'") as refused:
         plan_question(planned(row()), parse_question("dark<=0.05"), power=0.9)
     assert "dark-current" in refused.value.fix
     with pytest.raises(UsageError, match="has no part 'full'") as refused:
         plan_question(planned(row(), row(stratum="empty")), parse_question("dark-current@full<=0.05"), power=0.9)
-    assert refused.value.fix == "it has: the whole, empty"
+    assert refused.value.fix == "choose one of: the whole, empty"
 
 
 def settled(true: float, limit: float, *, tasks: int, runs: int, seed: int) -> float:

@@ -63,7 +63,7 @@ def test_a_folder_without_runs_has_none(tmp_path):
 )
 def test_what_is_not_there_is_said_with_what_there_is(study, monkeypatch, target, fix):
     monkeypatch.chdir(study)
-    with pytest.raises(UsageError, match="no run or judge") as raised:
+    with pytest.raises(UsageError, match="unknown run or judge") as raised:
         find_runs(target)
     assert re.search(fix, raised.value.fix)
 
@@ -73,9 +73,9 @@ def test_a_file_that_is_no_studys_stands_for_no_run(study, monkeypatch, name):
     """Who would cheat: a table beside good runs, for which `umpirical verify` would say ok."""
     (study / name).write_text("{}")
     monkeypatch.chdir(study)
-    with pytest.raises(UsageError, match=rf"{name} is a file, but no study file") as raised:
+    with pytest.raises(UsageError, match=rf"{name} is not a study file") as raised:
         find_runs(name)
-    assert ("name its folder, runs/other-2" if "/" in name else "a study's folder or file") in raised.value.fix
+    assert ("use its folder, runs/other-2" if "/" in name else "a study folder or file") in raised.value.fix
 
 
 def test_a_study_that_all_runs_are_of(study, tmp_path):
@@ -86,10 +86,10 @@ def test_a_study_that_all_runs_are_of(study, tmp_path):
 
 def test_where_one_is_needed_several_are_named(study):
     assert find_run(study / "other").name == "other-2"
-    with pytest.raises(UsageError, match="house has 2 runs, and one is needed") as raised:
+    with pytest.raises(UsageError, match="house contains 2 runs; only one can be used") as raised:
         find_run(study / "house")
     assert str(study / "runs" / "house-1.2") in raised.value.fix
-    with pytest.raises(UsageError, match="no run has been made yet"):
+    with pytest.raises(UsageError, match="there are no runs yet"):
         find_run(study.parent)
 
 
@@ -100,7 +100,7 @@ def test_a_damaged_run_does_not_hide_the_others(study):
     assert len(find_runs(study).runs) == 3
 
 
-READERS = ("runs", "report", "readouts", "verify", "more", "export")
+READERS = ("list", "report", "rescore", "verify", "extend", "export")
 
 
 def test_every_command_that_reads_runs_takes_the_same_names():
@@ -123,19 +123,19 @@ def test_they_read_what_is_named(umpirical, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     [run] = [run.name for run in Path("runs").iterdir() if run.name.startswith("coin-")]
     for target in ("coin", run, f"runs/{run}"):
-        assert [state["name"] for state in json.loads(umpirical("runs", target, "--json")[1])] == [run]
+        assert [state["name"] for state in json.loads(umpirical("list", target, "--json")[1])] == [run]
         assert {check["run"] for check in json.loads(umpirical("verify", target, "--json")[1])} == {run}
         code, out, _ = umpirical("report", target)
         assert (code, f"runs/{run}/datasheet.html" in out) == (3, True)
-        assert umpirical("readouts", target)[0] == 0
+        assert umpirical("rescore", target)[0] == 0
     for target in (".", "umpirical.yaml"):
-        assert len(json.loads(umpirical("runs", target, "--json")[1])) == 2
+        assert len(json.loads(umpirical("list", target, "--json")[1])) == 2
         assert len({check["run"] for check in json.loads(umpirical("verify", target, "--json")[1])}) == 2
         code, out, _ = umpirical("report", target)
         assert (code, out.count("coin-"), out.count("slot-locked-")) == (3, 2, 2)
         assert f"  runs/{run}/datasheet.html\n" in out
-        code, _, err = umpirical("readouts", target)
+        code, _, err = umpirical("rescore", target)
         assert code == 2
-        assert "has 2 runs, and one is needed" in err
-    code, _, err = umpirical("runs", "con")
+        assert "contains 2 runs; only one can be used" in err
+    code, _, err = umpirical("list", "con")
     assert (code, "did you mean coin?" in err) == (2, True)

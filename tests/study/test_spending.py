@@ -29,7 +29,7 @@ def test_a_study_without_a_budget_begins_with_what_its_answers_cost(umpirical, t
         # What is recorded with the answers is all there is to know: an attempt that failed for good, or was repeated,
         # is in the record of its trial.
         assert bill <= Budget(tmp_path).booked([ACCOUNT]).total <= Decimal(10)
-        assert "of the budget of $10 is booked" in err
+        assert "of the budget of $10 is spent or reserved" in err
         assert server.bill <= 10
 
 
@@ -43,15 +43,15 @@ def test_runs_and_records_say_what_is_booked(umpirical, tmp_path):
         assert said["uncertain_calls"] == bill.uncertain_calls == bill.faults["undercounted"] > 0
         assert said["billed_calls"] == bill.billed_calls > 0
         assert bill.uncertain_calls + bill.billed_calls == server.requests
-        _, out, _ = umpirical("runs", tmp_path, "--json")
+        _, out, _ = umpirical("list", tmp_path, "--json")
         (state,) = json.loads(out)
         assert [Decimal(state[name]) for name in ("booked", "billed", "uncertain")] == [
             bill.total,
             bill.billed,
             bill.uncertain,
         ]
-        _, out, _ = umpirical("runs", tmp_path)
-        assert f"${bill.total:.4f} booked (${bill.uncertain:.4f} uncertain)" in out
+        _, out, _ = umpirical("list", tmp_path)
+        assert f"${bill.total:.4f} spent (${bill.uncertain:.4f} uncertain)" in out
         (run,) = (tmp_path / "runs").iterdir()
         _, out, _ = umpirical("report", run, "--json")
         assert json.loads(out)["spend"]["budget"] == said
@@ -71,7 +71,7 @@ def test_what_is_free_has_no_budget(umpirical, tmp_path):
 def test_the_front_door_keeps_the_same_budget(tmp_path):
     with BillingServer(BEHAVIOURS["honest"]) as server:
         study = study_at(tmp_path, server)
-        with pytest.raises(CapReached, match=r"of the budget of \$9 is booked"):
+        with pytest.raises(CapReached, match=r"of the budget of \$9 is spent or reserved"):
             front_door.run(study, max_cost=9, progress=False, trust=True)
         first = server.bill
         with pytest.raises(CapReached) as reached:

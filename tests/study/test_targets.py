@@ -88,14 +88,14 @@ def test_prompts_that_a_judge_names_are_its_arms(tmp_path):
 
 
 def test_an_arm_that_a_judge_has_no_prompt_for_is_not_dropped_without_a_word(tmp_path):
-    with pytest.raises(UsageError, match="no prompt for arm strict"):
+    with pytest.raises(UsageError, match="no prompt for prompt variant strict"):
         study_of(["my.module:judge"], tmp_path, DESIGN)
 
 
 @pytest.mark.parametrize("target", ["nobody", "", "careful"])
 def test_what_names_no_judge_is_answered_with_how_to_name_one(tmp_path, target):
     (tmp_path / "umpirical.yaml").write_text(STUDY)
-    with pytest.raises(UsageError, match="no judge") as refused:
+    with pytest.raises(UsageError, match="unknown judge") as refused:
         study_of([target], tmp_path, DESIGN)
     for way in ("judge.yaml", "module:function", "provider/model", "simulated:NAME"):
         assert way in refused.value.fix

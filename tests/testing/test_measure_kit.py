@@ -317,7 +317,7 @@ def test_tallies_of_ones_own_are_held_to_the_promises():
 
 def test_a_measure_for_the_protocol_of_a_plugin_passes_with_a_run_of_that_protocol():
     agents = replace(SOUND, protocols=("agents",))
-    assert "pass tallies of some" in broken_by(agents)
+    assert "pass your own tallies" in broken_by(agents)
     check_measure(agents, [compare_tallies()])
 
 

@@ -272,8 +272,8 @@ def placed(place):
     ("promise", "said", "reader"),
     [
         ("every row", "expected 17 rows, got 16", with_rows(lambda rows, _: rows[:-1])),
-        ("every row", "the rows are in another order: label 16", with_rows(lambda rows, _: rows[::-1])),
-        ("every row", "reading again gives something else", by(Forgetful())),
+        ("every row", "the rows are in a different order: label 16", with_rows(lambda rows, _: rows[::-1])),
+        ("every row", "reading it again gives different rows", by(Forgetful())),
         ("every row", "raised ZeroDivisionError", by(lambda _: 1 / 0)),
         ("values", "expected '  padded  ', got 'padded'", with_values(lambda value: str(value).strip())),
         ("values", "expected '', got None", with_values(lambda value: value or None)),
@@ -281,7 +281,7 @@ def placed(place):
         ("values", "got 'two lines'", with_values(lambda value: " ".join(str(value).split("\n")))),
         ("values", "expected 1, got 1.0", with_values(lambda value: float(value) if type(value) is int else value)),
         ("places", "got 'somewhere'", placed(lambda *_: "somewhere")),
-        ("places", "expected numbers that rise", placed(lambda source, _: f"{source.name}:1")),
+        ("places", "expected increasing numbers, got", placed(lambda source, _: f"{source.name}:1")),
         ("places", "expected one such as data.lists:12", placed(lambda source, n: f"{source.path}:{n}")),
         ("columns", "got ('label', 'text', 'note')", with_table(columns=("label", "text", "note"))),
         (
@@ -289,7 +289,7 @@ def placed(place):
             "expected text, label, note, got text, label, note, line",
             with_rows(lambda rows, _: [replace(row, values={**row.values, "line": 1}) for row in rows]),
         ),
-        ("only what is asked for", "has other values", by(only_first_column)),
+        ("only what is asked for", "has different values", by(only_first_column)),
         ("only what is asked for", "raised ValueError", by(needs_every_column)),
         ("limits", "more than limits.rows: expected a ConfigError, got 17 rows", by(without_limits)),
         ("limits", "more than limits.rows: expected a ConfigError, got 16 rows", by(cutting)),
@@ -301,9 +301,9 @@ def placed(place):
         ("refusals", "a file that is not there: expected a ConfigError, got 0 rows", by(absent)),
         ("refusals", "a broken file: expected a ConfigError, got 17 rows", by(lenient)),
         ("refusals", "a file in latin-1: expected a ConfigError, got 3 rows", by(guessing)),
-        ("the data is left as it was", "something was written beside it", by(leaves_a_note)),
+        ("the data is left as it was", "a file was written next to it", by(leaves_a_note)),
         ("options", "an option that it does not know: expected a ConfigError", Anything("lists", read)),
-        ("options", "strictly is not", Terse("lists", read, SOUND.options)),
+        ("options", "strictly is missing", Terse("lists", read, SOUND.options)),
         ("options", "'x' for strictly: expected a ConfigError", Careless("lists", read, SOUND.options)),
         ("a card in order", "expected a format such as `csv`", replace(SOUND, format="My Lists")),
         ("a card in order", "'Strictly'", replace(SOUND, options={"Strictly": ReaderOption("Whether.")})),
@@ -325,9 +325,9 @@ def said_otherwise(error, **parts):
     ("said", "change"),
     [
         ("expected a ConfigError, got KeyError: 'x'", lambda *_: KeyError("x")),
-        ("expected a place that begins with data.lists", lambda error, _: said_otherwise(error, where="somewhere")),
+        ("expected a place that starts with data.lists", lambda error, _: said_otherwise(error, where="somewhere")),
         ("expected the line, such as data.lists:3", lambda error, at: said_otherwise(error, where=at.name)),
-        ("expected what to do about it", lambda error, _: said_otherwise(error, fix="")),
+        ("expected a fix", lambda error, _: said_otherwise(error, fix="")),
     ],
 )
 def test_a_refusal_has_a_kind_a_place_and_a_fix(tmp_path, said, change):
@@ -346,7 +346,7 @@ def test_a_file_that_is_damaged_must_not_end_in_another_error(tmp_path):
 
 
 def test_what_can_leave_columns_unread_has_to(tmp_path):
-    assert "promise 'only what is asked for': data.lists:2: asked for label, got text, label, note" in broken_by(
+    assert "promise 'only what is asked for': data.lists:2: expected only label, got text, label, note" in broken_by(
         tmp_path, SOUND, selects=True
     )
 

@@ -91,7 +91,7 @@ def test_every_answer_keeps_content_inert(standing):
 
 
 def test_it_listens_on_this_machine_alone():
-    with pytest.raises(UsageError, match="Refusing to expose the view"):
+    with pytest.raises(UsageError, match="will not expose the view"):
         listen("0.0.0.0", what="view")  # noqa: S104  # refused
 
 

@@ -25,7 +25,7 @@ def test_it_has_a_card_and_a_page_for_each_judge(gallery, measured):
     assert {path.name for path in folder.iterdir()} == {"index.html", "gallery.json", f"{measured.name}.html"}
     assert f'href="{measured.name}.html"' in text
     assert "Do not use" in text
-    assert "Dark current" in text
+    assert "Blank-input preference" in text
     page = check_inert(text)
     assert page.scripts == []
     assert "http" not in text.replace("http-equiv", "")
@@ -58,7 +58,7 @@ def test_a_gallery_is_replaced_and_nothing_else_is(measured, tmp_path):
     write_gallery(study, folder)
     assert folder.stat().st_ino != first
     (folder / "CNAME").write_text("judges.example")
-    with pytest.raises(UsageError, match="holds CNAME, which no gallery wrote"):
+    with pytest.raises(UsageError, match="contains CNAME, which is not part of a gallery"):
         write_gallery(study, folder)
     assert (folder / "CNAME").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["gallery"]
@@ -95,7 +95,7 @@ def test_what_is_not_measured_is_left_out_and_said(begun, measured, tmp_path):
     assert not (tmp_path / "gallery").exists()
     studies.copied(measured, tmp_path / "measured")
     written = write_gallery(tmp_path, tmp_path / "gallery")
-    assert written.left_out == ((begun.name, "it is not measured yet"),)
+    assert written.left_out == ((begun.name, "not measured yet"),)
 
 
 def test_links_are_refused_as_the_place_of_a_gallery(measured, tmp_path):

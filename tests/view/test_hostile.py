@@ -159,7 +159,7 @@ def test_a_table_with_a_value_for_each_trial_is_refused(measured, tmp_path, monk
     with viewing(tmp_path) as found:
         answer = found.get(f"/runs/{run.name}/trials")
         assert answer.status == 409
-        assert "more different values" in answer.text
+        assert "too many different values" in answer.text
 
 
 def test_looking_changes_nothing(measured, tmp_path):

@@ -60,7 +60,7 @@ def test_the_link_leads_in_and_every_page_is_reached_by_links(browser, measured)
         page.get_by_role("button", name="Filter").click()
         page.wait_for_url("**slot=1**")
         page.locator("table.trials a").first.click()
-        page.get_by_role("heading", name="How it was read").wait_for()
+        page.get_by_role("heading", name="Result").wait_for()
         assert complaints == []
         context.close()
 

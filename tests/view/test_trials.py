@@ -90,7 +90,7 @@ def test_sql_in_a_filter_is_a_value_that_no_trial_has(standing, value):
     for column in COLUMNS:
         answer = standing.get(f"{standing.run}/trials?{column}={quote(value)}")
         assert answer.status == 404
-        assert "No trial of this run has" in answer.text
+        assert "No trial in this run has" in answer.text
         assert "root:" not in answer.text
 
 
@@ -144,9 +144,9 @@ def test_a_trial_shows_prompt_answer_reading_and_both_orders_and_versions(standi
     assert page.status == 200
     text = unescape(page.text)
     assert '{"verdict": "1"}' in text
-    assert "slot 1, which holds u" in text
+    assert "position 1, answer A" in text
     assert "[candidate" in text
-    assert "This is not what was sent" not in text
+    assert "This is not the prompt that was sent" not in text
     twins = [each for each in listed(page) if each != ladder]
     other, versions = rows[twins[0]], [rows[place] for place in twins[1:]]
     assert (other["stimulus_id"], other["order"]) == (rows[ladder]["stimulus_id"], "vu")
@@ -157,8 +157,8 @@ def test_a_trial_shows_prompt_answer_reading_and_both_orders_and_versions(standi
 
 def test_outcomes_that_are_no_verdict_are_shown_as_what_they_are(standing, rows):
     places = {row["outcome"]: place for place, row in enumerate(rows)}
-    assert "no answer: timeout" in standing.get(f"{standing.run}/trials/{places['failed']}").text
-    assert "not a verdict:" in standing.get(f"{standing.run}/trials/{places['unparsed']}").text
+    assert "no reply: timeout" in standing.get(f"{standing.run}/trials/{places['failed']}").text
+    assert "unusable reply:" in standing.get(f"{standing.run}/trials/{places['unparsed']}").text
     assert "abstained" in standing.get(f"{standing.run}/trials/{places['abstained']}").text
 
 
@@ -170,7 +170,7 @@ def test_a_changed_text_stands_beside_its_original(tmp_path):
     with viewing(tmp_path) as found:
         text = found.get(f"{found.run}/trials/{changed}").text
         assert "The other version" in text
-        assert "the same verdict as on the original" in text
+        assert "same verdict as on the original" in text
         assert counted(found.get(f"{found.run}/trials?slot=2")) > 0
 
 

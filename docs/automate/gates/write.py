@@ -3,8 +3,8 @@
     python docs/automate/gates/write.py --runs 500      draws everything anew, and keeps the counts
     python docs/automate/gates/write.py                 writes the tables again from the counts that are kept
 
-Counts are drawn from planted judges as for docs/explanation/reliability.md. Limits, decisions, differences and rulings are the real
-ones. Two runs of a judge share its rates in each task family, as two runs on the same stimuli do.
+Counts are drawn from judges with known rates, as for docs/explanation/reliability.md. Limits, decisions, differences
+and rulings are the real ones. Two runs of a judge share its rates in each task family, as on the same test cases.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from write import measured, planned
 
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.contrasts import contrasts_between
-from umpirical.protocols.datasheet.spec import ALIASES, preset
+from umpirical.protocols.datasheet.spec import preset
 from umpirical.reports.decision import EXIT_CODES, decide
 from umpirical.reports.gate import BaselineRecord, Ruling, own_limits, ruling
 from umpirical.reports.limits import hold_limits
@@ -40,7 +40,7 @@ COUNTS = HERE / "counts.json"
 PAGE = HERE.parent / "gates.md"
 START, END = "<!-- drawn by docs/automate/gates/write.py -->\n", "<!-- end of what is drawn -->\n"
 
-POLICY = preset(ALIASES["release"])
+POLICY = preset("adjudication")
 ARM = "baseline"
 CORRELATION = 0.05
 USED, REFUSED, OPEN, REGRESSED = 0, 3, 4, 7
@@ -73,6 +73,29 @@ TWICE: dict[str, Planted] = {
     },
 }
 """The judges that are measured twice. What is planted in the first is what its profile says."""
+
+SHOWN = {
+    CAREFUL: "`simulated:careful`",
+    SOUND: "1% lapses, 0.7% blank-input preference",
+    "half of the limits": "error rates at half of each threshold",
+    "at every limit": "exactly at every threshold",
+    "dark current .10": "blank-input preference 10%",
+    "dark current .20": "blank-input preference 20%",
+    "stable preference .20": "wording bias 20%",
+    "slot decides in .30 of equal pairs": "position decides 30% of equal pairs",
+    "random": "answers at random",
+    "task-blind": "ignores the task",
+    "5 % unparsed, else perfect": "perfect, but 5% unparsed replies",
+    "dark current .01 → 0.10": "blank-input preference 1% → 10%",
+    "dark current .01 → 0.15": "blank-input preference 1% → 15%",
+    "dark current .01 → 0.20": "blank-input preference 1% → 20%",
+    "stable preference 0 → 0.20": "wording bias 0% → 20%",
+    "stable preference 0 → 0.30": "wording bias 0% → 30%",
+    "target sensitivity at Δ5 .99 → 0.75": "accuracy at a 5-requirement difference 99% → 75%",
+    "task-blind preference 0 → 0.25": "task-blind preference 0% → 25%",
+    "unparsed answers 0 → 0.10": "unparsed replies 0% → 10%",
+}
+"""What the page calls a judge, where that is not its name. Names seed the draws, so they stay."""
 
 WORSE_RUNS = 0.4
 """Of the pairs that are drawn of one judge: so many are drawn of a sound and a worse one."""
@@ -216,25 +239,25 @@ def tables() -> Iterator[str]:
     """Yields the lines of both tables."""
     _, cells = kept_counts()
     yield from (
-        "| the same judge twice | size | gates that differ | passed, then failed | shown worse |",
+        "| the same judge twice | size | verdict differs | passed, then failed | called worse |",
         "| --- " * 5 + "|",
     )
     for cell, counts in cells.items():
         if cell.kind == "same":
             shares = " | ".join(_share(of(counts), counts) for of in (differing, turned, shown))
-            yield f"| {cell.judge} | {cell.size} | {shares} |"
+            yield f"| {SHOWN.get(cell.judge, cell.judge)} | {cell.size} | {shares} |"
     yield ""
     sizes = ("standard", "full")
-    yield from (f"| from a sound judge, {SOUND} | {' | '.join(sizes)} |", "| --- | --- | --- |")
+    yield from (f"| a good judge gets worse | {' | '.join(sizes)} |", "| --- | --- | --- |")
     for judge in worse_judges():
         both = [cells[Cell("worse", judge, size)] for size in sizes]
         shares = [f"{_share(caught(each), each)} ({_share(shown(each), each)})" for each in both]
-        yield f"| {judge} | {' | '.join(shares)} |"
+        yield f"| {SHOWN.get(judge, judge)} | {' | '.join(shares)} |"
 
 
 def _share(count: int, counts: Counter[Ruled]) -> str:
     share = count / counts.total()
-    return f"{share:g}" if share in (0, 1) else f"{share:.3f}".removeprefix("0")
+    return f"{share:.0%}" if share in (0, 1) else f"{share:.1%}"
 
 
 def page_text() -> str:

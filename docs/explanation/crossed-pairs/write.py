@@ -1,4 +1,4 @@
-"""Writes docs/explanation/crossed-pairs.md: thirty quads to read, two of each domain, with the answers folded away.
+"""Writes docs/explanation/crossed-pairs.md: thirty crossed pairs to read, two from each domain.
 
 python docs/explanation/crossed-pairs/write.py            writes the page
 python docs/explanation/crossed-pairs/write.py --check    fails if the page is not what the stimuli give
@@ -64,18 +64,20 @@ def _quad(number: int, quad: Quad) -> Iterator[str]:
     a, b = quad.twin.versions
     yield f"## {number}. {quad.twin.family}"
     if quad.twin.kind == "asked":
-        yield f"Domain {quad.twin.domain}. The versions ask for different things.\n\n{_fenced(_given(a))}"
+        yield f"Domain `{quad.twin.domain}`. The versions ask for different things.\n\n{_fenced(_given(a))}"
         for task in (a, b):
             yield f"Version {task.version} asks:\n\n{_fenced(task.request)}"
     else:
-        yield f"Domain {quad.twin.domain}. The versions ask for the same, and give different figures."
+        yield f"Domain `{quad.twin.domain}`. The versions ask for the same thing but give different figures."
         for task in (a, b):
             yield f"Version {task.version} gives:\n\n{_fenced(_given(task))}"
         yield f"Both ask:\n\n{_fenced(a.request)}"
     for place, text in enumerate(quad.texts, 1):
         yield f"Text {place}:\n\n{_fenced(text)}"
     answers = [_answer(task, stimulus) for task, stimulus in zip((a, b), quad.stimuli, strict=True)]
-    yield "<details>\n<summary>Which one is better</summary>\n\n" + "\n".join(answers) + "\n\n</details>"
+    heading = '<details markdown="1">\n<summary>Which text is better?</summary>'
+    answered = "\n".join(answers)
+    yield f"{heading}\n\n{answered}\n\n</details>"
 
 
 def _given(task: Task) -> str:
@@ -88,9 +90,13 @@ def _answer(task: Task, stimulus: Stimulus) -> str:
     better = stimulus.expectation.candidate
     counts = [len(task.stated(text)) for text in stimulus.candidates]
     return (
-        f"- Under version {task.version}, text {better + 1} is better, by a step of {stimulus.delta:g}: "
-        f"it states {counts[better]} of the {len(task.facts)} things asked for, text {2 - better} {counts[1 - better]}."
+        f"- Version {task.version}: text {better + 1} is better by {stimulus.delta:g} {_requirements(stimulus.delta)}. "
+        f"It states {counts[better]} of {len(task.facts)} facts; text {2 - better} states {counts[1 - better]}."
     )
+
+
+def _requirements(delta: float) -> str:
+    return "requirement" if delta == 1 else "requirements"
 
 
 def _fenced(text: str) -> str:

@@ -1,6 +1,6 @@
 """How often a judge passes that is exactly at a threshold: draws what is not kept yet, and makes the table of it.
 
-    python docs/explanation/judges-tested/thresholds.py        takes most of an hour; an interrupted command goes on where it was
+    python docs/explanation/judges-tested/thresholds.py        takes most of an hour; run it again to resume
 
 The simulation is `tests/recovery/test_false_acceptance.py`.
 """
@@ -61,7 +61,7 @@ def table() -> str:
 
 def _words(limit: Limit) -> str:
     step = f" at {limit.at}" if limit.at else ""
-    return f"`{limit.measure}`{step} {'≤' if limit.kind == 'at_most' else '≥'} {limit.value:g}"
+    return f"`{limit.measure}`{step} {'≤' if limit.kind == 'at_most' else '≥'} {limit.value:.0%}"
 
 
 def _policies(limit: Limit) -> str:

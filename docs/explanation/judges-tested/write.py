@@ -1,4 +1,4 @@
-"""Writes `docs/explanation/judges-tested.md`: what each policy decides about judges whose worth is known, at each size.
+"""Writes `docs/explanation/judges-tested.md`: what each policy decides about good and bad judges, at each size.
 
     python docs/explanation/judges-tested/write.py
 
@@ -26,7 +26,6 @@ from tests.stimuli.built import built
 from umpirical.protocols.datasheet.spec import preset
 from umpirical.reports.decision import decide
 from umpirical.reports.limits import hold_limits
-from umpirical.reports.numbers import percent
 
 PAGE = Path(__file__).resolve().parents[1] / "judges-tested.md"
 
@@ -47,54 +46,59 @@ LAPSING = {
 
 LETTERS = {"use": "U", "use-with-limits": "W", "not-enough-data": "O", "do-not-use": "R"}
 
-TEXT = """# Judges that were tested
+TEXT = """# Judges we tested
 
-Written by `docs/explanation/judges-tested/write.py`. {bad} judges that nobody should use and {sound} sound ones answer every test \
-case of three sizes. The answers are counted, measured and decided on as those of a run are, at seed 1.
+We ran {bad} bad judges and {sound} good ones at three sizes. No bad judge passed a policy whose purpose it fails, and \
+no good judge was refused.
 
-A cell has a letter for each size, `screen`, `standard` and `full`: R refused ("do not use"), O open ("not enough \
-data"), W use with limits, U use. A cell in bold is a policy whose purpose the judge fails: it must have \
-neither W nor U.
+A cell has a letter for each size, `screen`, `standard` and `full`: U use, W use with restrictions, O not enough data, \
+R do not use. In bold cells, the judge fails the purpose of the policy.
 
-A judge that never checks a figure may still rank answers by relevance, and one that fails on JSON answers may rank \
-other answers. `ranking` accepts such a judge only with that restriction. `ci-smoke` has wide limits: it finds a \
-broken judge, and does not show a good one.
+## Bad judges
 
-## Judges that must not be accepted
+Some bad judges suit one purpose: `ranking` accepts a judge that never checks figures, with that restriction. \
+`ci-smoke` only finds broken judges.
+
+<details markdown="1">
+<summary>Verdicts on {bad} bad judges</summary>
 
 {bad_table}
 
-## Sound judges
+</details>
 
-None is refused. A `screen` run is too small to accept a judge under most policies. The lapses of this table are drawn \
-once.
+## Good judges
+
+`screen` is too small to accept a judge under most policies.
 
 {sound_table}
 
-Each row is {runs} pairs of simulated `standard` runs of a judge that sometimes answers at random. The columns give \
-the share of runs that were accepted, and the share of pairs in which every policy gave both runs the same verdict. \
-With a correlation of .05, some task families have more lapses than others. The other runs are inconclusive, nearly \
-always because 192 blank prompts are too few: they usually show that a rate of 0.7% is low enough, and often not one \
-of 1.4%. `umpirical more` collects the rest. Simulation error is at most ±{error}.
+We also simulated {runs} pairs of `standard` runs of judges with lapses (±{error}). Most runs that are not accepted \
+need more blank inputs, which `umpirical extend` adds.
+
+{lapsing_table}
 
 ## Judges exactly at a threshold
 
-Each judge in this table compares two answers and sits exactly at one threshold. No recommended use makes up for \
-that, so it should rarely pass. The figures are the share of {at_runs:,} simulations that passed the check, each \
-with the test cases that `standard` has for it. The policies promise at most 5%. Each column has another correlation \
-of errors within a task family. With {looks} looks, a quarter of the families is asked before each look, and passing \
-at any look counts. `compare` uses the same checks. Simulation error is at most ±{at_error}. A dash means not \
-simulated. The checks of the worst part are not in the table: they fail a part only if it is shown to miss its \
-threshold, so they pass most judges that sit exactly there.
+A judge exactly at a threshold should pass in at most 5% of runs. The table shows the share of {at_runs:,} simulated \
+`standard` runs (±{at_error}). Headers give the correlation within task families. With {looks} looks, each adds a \
+quarter of the families, and passing once counts. Checks of the worst part are excluded: they fail only if a miss is \
+shown.
+
+<details markdown="1">
+<summary>Share that passes, by check</summary>
 
 {at_table}
+
+</details>
 
 ## What these tests cannot exclude
 
 {not_excluded}
 
-Both give the same answers as a sound judge here. Your own [labelled pairs](../data/labelled-pairs.md) or \
-[answers](../data/own-answers.md) that were never published are the evidence against them.
+Both answer like a good judge here. Use unpublished [labeled pairs](../data/labelled-pairs.md) or \
+[answers](../data/own-answers.md) to find them.
+
+`docs/explanation/judges-tested/write.py` writes this page.
 """
 
 
@@ -129,7 +133,7 @@ def lapsing_table() -> str:
         found = verdicts(judge, correlation)
         shares = [sum(one[policy] in ACCEPTED for one in found) / len(found) for policy in EVERY]
         alike = sum(one == other for one, other in zip(found[::2], found[1::2], strict=True)) / RUNS
-        rows.append(f"| {name} | {correlation:g} | {' | '.join(map(percent, [*shares, alike]))} |")
+        rows.append(f"| {name} | {correlation:g} | {' | '.join(f'{share:.0%}' for share in [*shares, alike])} |")
         print(rows[-1], file=sys.stderr)  # noqa: T201
     return "\n".join(rows)
 
@@ -143,9 +147,9 @@ def main() -> None:
         bad_table=table(BAD),
         sound_table=table(SOUND),
         lapsing_table=lapsing_table(),
-        error=percent(1.96 * 0.5 / RUNS**0.5),
+        error=f"{1.96 * 0.5 / RUNS**0.5:.0%}",
         at_runs=thresholds.RUNS,
-        at_error=percent(1.96 * (0.05 * 0.95 / thresholds.RUNS) ** 0.5),
+        at_error=f"{1.96 * (0.05 * 0.95 / thresholds.RUNS) ** 0.5:.0%}",
         at_table=thresholds.table(),
         looks=thresholds.LOOKS,
         not_excluded="\n".join(f"- **{name}**: {words}" for name, words in NOT_EXCLUDED.items()),

@@ -1,4 +1,4 @@
-"""Writes docs/explanation/reliability.md: how often each planted judge is accepted, refused or left open, at each size.
+"""Writes docs/explanation/reliability.md: how often each simulated judge gets each verdict, at each size.
 
     python docs/explanation/reliability/write.py --runs 500      draws everything anew, and keeps the counts
     python docs/explanation/reliability/write.py                 writes the page again from the counts that are kept
@@ -9,6 +9,7 @@ Counts are drawn; measures, limits and decisions are the real ones, on the count
 import argparse
 import json
 import os
+import re
 import sys
 import tempfile
 import zlib
@@ -35,32 +36,65 @@ from umpirical.reports.record import MeasureRecord, measure_record, part_record
 from umpirical.stimuli.controlled.datasheet_set import RECIPES, datasheet_stimuli, recipe
 from umpirical.study.file import parse_study_data
 
-INTRODUCTION = """\
-Written by `docs/explanation/reliability/write.py`: {runs} simulated runs for each judge and size. Counts are drawn from planted \
-judges; measures, limits and decisions are the real ones, on the counts that each size plans. Task families differ: \
-within one, answers correlate at .05, and further down at .2. A share is of runs; a decision that is not named was \
-never made. The error of a share is at most ±{error:.3f}, and ±{small:.3f} where it is about .05 or .95."""
+FINDINGS = """\
+We simulated {judges} judges with known error rates, {runs} runs of each at every size. Under `ranking`:
+
+- **Good judges pass**: with 1% random answers, {standard} of `standard` and {full} of `full` runs.
+- **Good judges are rarely refused** (highest rate: {refused}).
+- **Judges at an essential threshold rarely pass**: at most {accepted}, or {accepted_apart} if task families differ.
+- **Judges at half of each threshold are usually inconclusive**: to separate 2.5% from 5% takes over 1,000 prompts."""
 
 EARLIER = """\
-**These counts are of an earlier design** (`standard` had {then:,} calls and has {now:,}), with fewer checks and \
-looser error rates at the first look. They are kept until `--runs` draws them anew. For the present design, \
-[judges that were tested](judges-tested.md) has fewer runs of more judges."""
+**These results are from an earlier design** with {then:,} calls at `standard` instead of {now:,}. \
+[Judges we tested](judges-tested.md) covers the current one."""
 
-SOUND = """\
-A judge that is perfect, or that answers one call in a hundred at random, is told "use" at `standard` and `full`. What \
-is known of a judge at half of every limit stays open in most runs, at any size: .025 and .05 lie so close that it \
-takes more than a thousand prompts to tell them apart. `umpirical more` asks what is left open."""
+METHOD = """\
+Errors within a task family correlate at {first:g}. Simulation error is at most ±{error:.1f} percentage points, and \
+±{small:.1f} near 5% and 95%."""
 
-PROMISE = """\
-The policy promises: a judge at an essential limit is accepted in at most {policy.accepts:g} of runs, and a judge that \
-meets every limit is refused in at most {policy.refuses:g}. Judges that are perfect but for one limit of `ranking`, \
-which they are exactly at. Share accepted, with limits or without:"""
+SHOWN = {
+    "ranking": "Most broken judges are refused. Wording or position bias alone leads to restrictions.",
+    "adjudication": "Wording bias of 20% is refused in {} of `standard` and {} of `full` runs.",
+    "ci-smoke": "Only broken judges are refused. Blank-input preference of 10% passes {} of `standard` runs.",
+    "claim": "A perfect judge gets restrictions in {} of `standard` runs.",
+}
+"""What the table of a policy shows; the shares come from the counts."""
 
-CURABLE = """\
-Judges that are exactly at a limit that a way of use makes up for, or that is not essential. They may be used with \
-limits. Share told "use", without any:"""
+APART = "At a correlation of {second:g}, a judge with 1% random answers passes {full} of `full` runs."
 
-REFUSED = "Judges that meet every limit of `ranking`. Share refused:"
+COLUMNS = "Columns give the size and the correlation."
+
+ESSENTIAL = "Judges exactly at an essential threshold should pass in at most {policy.accepts:.0%} of runs."
+
+CURABLE = "At other thresholds, the verdict `use` should be as rare."
+
+REFUSED = "Judges that meet every threshold should be refused in at most {policy.refuses:.0%} of runs."
+
+NAMES = {
+    "1 % lapses, DC .7 %": "1% lapses, 0.7% on blank inputs",
+    "2 % lapses, DC 1.4 %": "2% lapses, 1.4% on blank inputs",
+    "2 % lapses, none on blanks": "2% lapses, none on blank inputs",
+    "half of the limits": "half of each threshold",
+    "at every limit": "at every threshold",
+    "dark current .10": "blank-input preference 10%",
+    "dark current .20": "blank-input preference 20%",
+    "stable preference .20": "wording bias 20%",
+    "slot decides in .30 of equal pairs": "position bias 30%",
+    "always slot 1": "always position 1",
+    "reversed": "always picks the worse answer",
+    "task-blind": "ignores the task",
+    "task-blind in half of the quads": "ignores the task in half of the crossed pairs",
+    "longer is better, else sound": "prefers longer answers, otherwise perfect",
+    "longer is better from twice the length on, else sound": "prefers answers twice as long, otherwise perfect",
+    "never checks a figure, else sound": "never checks a figure, otherwise perfect",
+    "prefers larger figures, else sound": "prefers larger figures, otherwise perfect",
+    "always unparsed": "replies never readable",
+    "half unparsed, else perfect": "half of the replies unreadable, otherwise perfect",
+    "5 % unparsed, else perfect": "5% of replies unreadable, otherwise perfect",
+    "hides a stable preference of .60": "hides wording bias of 60% in unreadable replies",
+    "20 % failed calls, else perfect": "20% of calls fail, otherwise perfect",
+}
+"""What the page calls a judge. Its key is kept: the counts are drawn from it."""
 
 HERE = Path(__file__).parent
 COUNTS = HERE / "counts.json"
@@ -73,9 +107,9 @@ FIRST, SECOND = CORRELATIONS
 
 SHORT: dict[Advice, str] = {
     "use": "use",
-    "use-with-limits": "limits",
-    "do-not-use": "do not",
-    "not-enough-data": "open",
+    "use-with-limits": "restrictions",
+    "do-not-use": "do not use",
+    "not-enough-data": "not enough data",
 }
 ACCEPTED = ("use", "use-with-limits")
 
@@ -163,29 +197,58 @@ class Page:
         return sum(self.found[cell][policy].get(one, 0) for one in decided) / self.runs
 
     def _lines(self) -> Iterator[str]:
-        error, small = 1.96 * 0.5 / self.runs**0.5, 1.96 * (0.05 * 0.95 / self.runs) ** 0.5
-        yield from (
-            "# What the decision does with judges that are known",
-            "",
-            INTRODUCTION.format(runs=f"{self.runs:,}", error=error, small=small),
-            "",
-            *self._earlier(),
-            SOUND,
-            "",
-        )
+        error, small = 196 * 0.5 / self.runs**0.5, 196 * (0.05 * 0.95 / self.runs) ** 0.5
+        yield from ("# How reliable is the verdict?", "", self._findings(), "", *self._earlier())
+        yield from (METHOD.format(first=FIRST, error=error, small=small), "")
         for name in PRESETS:
-            yield from (f"## Policy `{name}`", "", preset(name).about, "")
-            yield from self._decisions(name, FIRST)
-        yield from ("## Policy `ranking`, with families that differ more", "")
-        yield f"Answers of one family correlate at {SECOND:g}."
-        yield ""
-        yield from self._decisions("ranking", SECOND)
-        yield from ("## The joint error rates, measured", "", PROMISE.format(policy=preset()), "")
-        yield from self._shares(at_limits(), ACCEPTED)
+            yield from (f"## Policy `{name}`", "", SHOWN[name].format(*self._shown(name)), "")
+            yield from _folded("All judges", self._decisions(name, FIRST))
+        full = self._percent("1 % lapses, DC .7 %", "full", ACCEPTED, correlation=SECOND)
+        apart = APART.format(second=SECOND, full=full)
+        yield from ("## Policy `ranking`, different families", "", apart, "")
+        yield from _folded("All judges", self._decisions("ranking", SECOND))
+        yield from ("## Error rates under `ranking`", "", COLUMNS, "", ESSENTIAL.format(policy=preset()), "")
+        yield from _folded("Passed", self._shares(at_limits(), ACCEPTED))
         yield from (CURABLE, "")
-        yield from self._shares(at_curable_limits(), ("use",))
-        yield from (REFUSED, "")
-        yield from self._shares([name for name, judge in JUDGES.items() if judge.sound], ("do-not-use",))
+        yield from _folded("Use", self._shares(at_curable_limits(), ("use",)))
+        yield from (REFUSED.format(policy=preset()), "")
+        yield from _folded("Refused", self._shares(_sound(), ("do-not-use",)))
+
+    def _findings(self) -> str:
+        return FINDINGS.format(
+            judges=len(self._drawn(JUDGES)),
+            runs=f"{self.runs:,}",
+            standard=self._percent("1 % lapses, DC .7 %", "standard", ACCEPTED),
+            full=self._percent("1 % lapses, DC .7 %", "full", ACCEPTED),
+            refused=self._highest(_sound(), ("do-not-use",), FIRST, SECOND),
+            accepted=self._highest(at_limits(), ACCEPTED, FIRST),
+            accepted_apart=self._highest(at_limits(), ACCEPTED, SECOND),
+        )
+
+    def _shown(self, policy: str) -> list[str]:
+        """The shares that the sentence about a policy names."""
+        match policy:
+            case "adjudication":
+                sizes = ("standard", "full")
+                return [self._percent("stable preference .20", size, ("do-not-use",), policy) for size in sizes]
+            case "ci-smoke":
+                return [self._percent("dark current .10", "standard", ACCEPTED, policy)]
+            case "claim":
+                return [self._percent("perfect", "standard", ("use-with-limits",), policy)]
+            case _:
+                return []
+
+    def _percent(
+        self, judge: str, size: str, decided: Sequence[str], policy: str = "ranking", correlation: float = FIRST
+    ) -> str:
+        return _percent(self.share((judge, size, correlation), decided, policy))
+
+    def _highest(self, judges: Iterable[str], decided: Sequence[str], *correlations: float) -> str:
+        """The highest share of these judges at any size."""
+        cells = [
+            (judge, size, one) for judge in self._drawn(judges) for one in correlations for size in CORRELATIONS[one]
+        ]
+        return _percent(max(self.share(cell, decided) for cell in cells))
 
     def _earlier(self) -> Iterator[str]:
         now = {size: made.calls for size, made in RECIPES.items()}
@@ -207,26 +270,42 @@ class Page:
     def _shares(self, judges: Sequence[str] | Mapping[str, Planted], decided: Sequence[str]) -> Iterator[str]:
         columns = [(size, icc) for icc, sizes in CORRELATIONS.items() for size in sizes]
         yield from _table("judge", [f"{size}, {icc:g}" for size, icc in columns], {
-            judge: [_short(self.share((judge, *column), decided)) for column in columns]
+            judge: [_percent(self.share((judge, *column), decided)) for column in columns]
             for judge in self._drawn(judges)
         })  # fmt: skip
 
     def _cell(self, counts: Counts) -> str:
-        return ", ".join(f"{words} {_short(counts[one] / self.runs)}" for one, words in SHORT.items() if one in counts)
+        named = ((words, counts[one]) for one, words in SHORT.items() if one in counts)
+        return ", ".join(f"{words} {_percent(times / self.runs)}" for words, times in named)
+
+
+def _sound() -> list[str]:
+    return [name for name, judge in JUDGES.items() if judge.sound]
+
+
+def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
+    yield from ('<details markdown="1">', f"<summary>{summary}</summary>", "", *lines, "</details>", "")
 
 
 def _table(head: str, columns: Sequence[str], rows: Mapping[str, Sequence[str]]) -> Iterator[str]:
     yield f"| {head} | {' | '.join(columns)} |"
     yield f"| --- | {' | '.join('---' for _ in columns)} |"
-    yield from (f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items())
+    yield from (f"| {_named(name)} | {' | '.join(cells)} |" for name, cells in rows.items())
     yield ""
 
 
-def _short(share: float) -> str:
-    # A share that is not quite 0 or 1 is never written as one of them.
-    if share in {0, 1}:
-        return f"{share:g}"
-    return f"{min(0.999, max(0.001, share)):.3f}".removeprefix("0")
+def _named(judge: str) -> str:
+    """What the page calls a judge: `dark-current .05` is a measure, exactly at that threshold."""
+    if found := re.fullmatch(r"([a-z-]+)(?: at Δ(\d))? \.(\d\d)", judge):
+        measure, step, value = found.groups()
+        return f"`{measure}`{f' at {step}' if step else ''}, {int(value)}%"
+    return NAMES.get(judge, judge)
+
+
+def _percent(share: float) -> str:
+    # One decimal where it matters, below 10% and above 90%: a share that is not quite 0 or 1 is never written as such.
+    near = round(min(share, 1 - share), 6)
+    return f"{share:.0%}" if near == 0 or near >= 0.1 else f"{min(0.999, max(0.001, share)):.1%}"
 
 
 def kept_counts() -> dict:

@@ -1,7 +1,7 @@
-"""Writes the pages of the casebook from its records.
+"""Writes the pages of the model gallery from its records.
 
-A page is a template in `text/`. Every figure in it is a placeholder that is filled in from a record, and every claim in
-words stands beside a placeholder that holds the record to it: what a record does not bear out is an error, not a page.
+A page is a template in `text/`. Every number in it is a placeholder, filled in from a record. Every claim in words has
+a placeholder that checks it against the record: the script stops at a claim that the record does not support.
 
     python docs/results/casebook/write.py            writes the pages
     python docs/results/casebook/write.py --check    fails if a page is not what the records give
@@ -24,8 +24,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from umpirical.domain.errors import UmpiricalError, UsageError
 from umpirical.domain.measures import Estimate
 from umpirical.protocols.agent.record import AgentReport
+from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.datasheet.readout_rules import ReadoutRow, Readouts, measure_in, shown_measures
-from umpirical.protocols.datasheet.readouts import band_words
+from umpirical.protocols.datasheet.readouts import band_words, render_readouts_html
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import held_to
 from umpirical.protocols.datasheet.spec import PRESETS, preset
@@ -41,6 +42,30 @@ WIDTH = 120
 BASELINE = "baseline"
 READER = "strong-reader"
 """A judge that no server runs: recorded answers of a reader. Its record and page are in a folder of that name."""
+
+
+TITLES_TODAY = {
+    "dark-current": "Blank-input preference",
+    "raw-false-preference": "False preference",
+    "positional-false-preference": "Position bias",
+    "stable-cross-sensitivity": "Wording bias",
+    "one-sided-commit": "Winner in one order only",
+    "slot-1-rate": "First position picked",
+    "slot-2-rate": "Second position picked",
+    "slot-effect": "Position effect",
+    "slot-bias": "Position pull",
+    "tie-place-effect": "Effect of the tie's place",
+    "target-sensitivity": "Accuracy",
+    "both-orders-sensitivity": "Accuracy in both orders",
+    "figure-sensitivity": "Accuracy on figures",
+    "conflict-loss": "Picks the longer, worse answer",
+    "conflict-excess": "Length-conflict error",
+}
+"""For people. A record keeps the titles of its day, and a measure that is not here keeps that of its record."""
+
+OUTCOMES = {"PASS": "passes", "FAIL": "fails", "INCONCLUSIVE": "inconclusive"}
+
+UNITS = {"quad": "crossed pair"}
 
 
 class NotBorneOut(UmpiricalError):
@@ -150,9 +175,20 @@ class Casebook:
         return [limit for limit in self.sheet(record).limits if limit.arm == BASELINE]
 
     def held(self, record: str, name: str, stratum: str = "") -> str:
-        """What came of a limit, and why, in two lines of a table's cell."""
-        limit = self._limit(record, name, stratum)
-        return f"{limit.verdict}<br>{limit.why}"
+        """The outcome of a check, and the value with the bound that decides it, in two lines of a table's cell."""
+        limit, measure = self._limit(record, name, stratum), self._measure(record, name, stratum)
+        outcome, result = OUTCOMES[limit.verdict], measure.result
+        if not isinstance(result, Estimate) or limit.bound is None:
+            return f"{outcome}<br>{_in_words(measure)[0]}"
+        side = "at least" if (limit.verdict == "FAIL") == (limit.kind == "at_most") else "at most"
+        bound = numbers.scaled(limit.bound, measure.scale)
+        return f"{outcome}<br>{numbers.measured_value(measure, result)}, {side} {bound}"
+
+    def checks(self, record: str) -> str:
+        """How many checks the judge passed, failed and left open."""
+        found = [limit.verdict for limit in self.limits(record)]
+        passed, failed, unclear = (found.count(outcome) for outcome in OUTCOMES)
+        return f"It passes {passed} of {len(found)} checks, fails {failed} and is inconclusive on {unclear}."
 
     def whole(self, record: str, names: Sequence[str]) -> str:
         """Nothing to read. Stops unless these shares have one denominator and add up to 1."""
@@ -181,14 +217,15 @@ class Casebook:
         return [key for key in measures if measure_in(found, *key)]
 
     def is_step(self, stratum: str) -> bool:
-        """Whether it is a step of a ladder, and not a part that has a name."""
-        return numbers.part(stratum).startswith("Δ")
+        """Whether it is a quality difference, and not a part that has a name."""
+        return stratum.replace(".", "", 1).isdecimal()
 
     def band(self, row: ReadoutRow) -> str:
         return "none" if row.band is None else band_words(row.band)
 
     def title(self, record: str, name: str) -> str:
-        return next(measure.title for measure in self.sheet(record).measures if measure.name == name)
+        recorded = next(measure.title for measure in self.sheet(record).measures if measure.name == name)
+        return TITLES_TODAY.get(name, recorded)
 
     def strata(self, record: str, name: str, *, arm: str = BASELINE) -> list[str]:
         """Of what is measured by part of the design, the parts."""
@@ -339,6 +376,17 @@ def render_pages(folder: Path) -> dict[Path, str]:
     }
 
 
+def render_html_pages(folder: Path) -> dict[Path, str]:
+    """The pages of the records, as this version renders them. The decision in a record is the one of its day."""
+    book, pages = Casebook(folder), folder / "pages"
+    found = {folder / READER / "datasheet.html": render_html(book.sheet(READER))}
+    for name in book.judges():
+        found[pages / f"{name}.html"] = render_html(book.sheet(name))
+        readouts = (folder / "records" / f"{name}.readouts.json").read_text(encoding="utf-8")
+        found[pages / f"{name}.readouts.html"] = render_readouts_html(Readouts.model_validate_json(readouts))
+    return found
+
+
 def faults(folder: Path) -> Iterator[str]:
     """What is not as the records have it."""
     pages = render_pages(folder)
@@ -386,7 +434,7 @@ def _lines(text: str) -> Iterator[str]:
     fenced = False
     for line in text.splitlines():
         fence = line.startswith("```")
-        as_it_is = fenced or fence or not line.strip() or line[0] in "|#"
+        as_it_is = fenced or fence or not line.strip() or line[0] in "|#<"
         fenced ^= fence
         if as_it_is or line.startswith("- "):
             yield _filled(running)
@@ -413,7 +461,8 @@ def _in_words(measure: MeasureRecord) -> tuple[str, str]:
         return f"undefined: {result.reason}", ""
     value = numbers.measured_value(measure, result)
     limits = numbers.measured_interval(measure, result.interval) if result.interval else ""
-    counts = f"{numbers.measured_counts(measure, result)} {numbers.units(result.unit, result.denominator)}"
+    unit = UNITS.get(result.unit, result.unit)
+    counts = f"{numbers.measured_counts(measure, result)} {numbers.units(unit, result.denominator)}"
     return f"{value} {limits}".strip(), counts
 
 
@@ -434,13 +483,13 @@ def _asked(row: AuditRow) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Writes or checks the pages; 1 if they are not as they should be."""
-    parser = argparse.ArgumentParser(description="Writes the pages of the casebook from its records.")
+    parser = argparse.ArgumentParser(description="Writes the pages of the model gallery from its records.")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a page differs")
     parser.add_argument("--folder", type=Path, default=HERE, help="the casebook (default: the one this file is in)")
     options = parser.parse_args(arguments)
     try:
         if not options.check:
-            for path, text in render_pages(options.folder).items():
+            for path, text in {**render_html_pages(options.folder), **render_pages(options.folder)}.items():
                 path.write_text(text, encoding="utf-8")
         found = list(faults(options.folder))
     except NotBorneOut as error:
@@ -448,7 +497,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for fault in found:
         sys.stderr.write(f"{fault}\n")
     if found:
-        sys.stderr.write("what to do: change the text to what the record says, and run python docs/results/casebook/write.py\n")
+        sys.stderr.write("change the text to what the record says, and run python docs/results/casebook/write.py\n")
     return 1 if found else 0
 
 

@@ -1,7 +1,7 @@
-"""Writes the tables of the two papers again, from counts: what follows from them, and what does not.
+"""Recomputes the tables of the two papers from their counts, and lists what cannot be recomputed.
 
-The counts are those of `tests/golden`, recovered from the printed figures. Every figure on the pages is computed from
-them; one that does not come out as printed stops the writing, unless the page says so.
+The counts are in `tests/golden`, recovered from the printed figures. The script stops if a figure differs from the
+printed one, unless the page says so.
 
     python docs/results/papers/write.py            writes the pages
     python docs/results/papers/write.py --check    fails if a page is not what the counts give
@@ -12,7 +12,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from pathlib import Path
 from statistics import fmean, stdev
@@ -28,20 +28,20 @@ COUNTS = HERE.parents[2] / "tests" / "golden"
 NAMES = {"Llama8B": "Llama 8B", "Qwen14B": "Qwen 14B", "Qwen32B": "Qwen 32B", "Qwen32B_strict": "Qwen 32B, strict"}
 
 TABLE_3 = {
-    "dark_current": "Dark current",
-    "raw_delta0_false_preference": "Raw false preference",
-    "delta0_tie_rate": "Tie rate at Δ0",
-    "target_sensitivity_delta1": "Target sensitivity at Δ1",
-    "delta1_tie_rate": "Tie rate at Δ1",
-    "target_sensitivity_delta5": "Target sensitivity at Δ5",
+    "dark_current": "Blank-input preference (dark current)",
+    "raw_delta0_false_preference": "False preference (RFP0)",
+    "delta0_tie_rate": "Tie rate, equal answers",
+    "target_sensitivity_delta1": "Accuracy at a 1-requirement difference",
+    "delta1_tie_rate": "Tie rate at a 1-requirement difference (MBT)",
+    "target_sensitivity_delta5": "Accuracy at a 5-requirement difference",
 }
 
 PARTS = {
-    "SCS": "Stable cross-sensitivity",
-    "PFP": "Positional false preference",
-    "OSC": "One-sided commit",
-    "Other": "Other conflict",
-    "NP": "No preference",
+    "SCS": "Wording bias (SCS)",
+    "PFP": "Position bias (PFP)",
+    "OSC": "Winner in one order only (OSC)",
+    "Other": "Other outcomes (Other)",
+    "NP": "No preference (NP)",
 }
 
 
@@ -65,19 +65,20 @@ def pages(counts: Path = COUNTS) -> dict[Path, str]:
 
 
 def _dark_current(counts: dict[str, Any]) -> Iterator[str]:
-    yield "# The Dark Current paper, from its counts"
+    yield "# Reproduced tables: the datasheet paper"
     yield ""
     yield from (
-        "[arXiv:2606.15610](https://arxiv.org/abs/2606.15610). Each cell is a share, Wilson's 95 % interval as",
-        "the paper has it, and the counts. All shares and intervals of the first table come out as printed.",
+        "These tables are recomputed from the counts in the datasheet paper (Dark Current),",
+        "[arXiv:2606.15610](https://arxiv.org/abs/2606.15610). Every share and interval of the first table matches the",
+        "printed one. Each cell has a share, its 95% Wilson interval as in the paper, and the counts.",
         "`python docs/results/papers/write.py` writes this page.",
     )
-    yield from ("", "## Table 3: the judges side by side", "")
+    yield from ("", "## Table 3: judge comparison", "")
     rows = {(row["judge"], row["metric"]): row for row in counts["wilson_rows"]}
     judges = list(NAMES)
     titles = [NAMES[judge] for judge in judges]
     yield from _table("", titles, TABLE_3.items(), lambda judge, key: _row(rows, judge, key))
-    yield from ("", "## Figures 3 and 5: what each does with equally good answers", "")
+    yield from ("", "## Figures 3 and 5: equal-quality pairs", "")
     parts = counts["decomposition"]
     for judge in judges:
         if sum(parts[judge][part] for part in PARTS) != parts[judge]["denominator_pairs"]:
@@ -88,22 +89,23 @@ def _dark_current(counts: dict[str, Any]) -> Iterator[str]:
         PARTS.items(),
         lambda judge, part: _share(parts[judge][part], parts[judge]["denominator_pairs"]),
     )
-    yield from ("", "## Figure 1: dark current and stable cross-sensitivity", "")
-    yield "The two coordinates of a judge, and the size of its mark. `umpirical compare` draws it for your judges."
+    yield from ("", "## Figure 1: blank-input preference and wording bias", "")
+    yield "The first two columns place a judge; the third sets the size of its mark. `umpirical compare` draws this."
     yield ""
-    yield "| judge | dark current | stable cross-sensitivity | target sensitivity at Δ1 |"
+    yield "| judge | blank-input preference | wording bias | accuracy at a 1-requirement difference |"
     yield "| --- | --- | --- | --- |"
     for judge in judges:
         cells = [_row(rows, judge, "dark_current"), _share(parts[judge]["SCS"], parts[judge]["denominator_pairs"])]
         yield f"| {NAMES[judge]} | {' | '.join(cells)} | {_row(rows, judge, 'target_sensitivity_delta1')} |"
-    yield from ("", "## What does not follow", "")
+    yield from ("", "## Not reproducible from the paper", "")
     yield from (
-        "- Figure 2, the curves: the shares at Δ2, Δ3 and Δ4 are drawn, and not printed.",
-        "- The intervals that this product gives: they allow for pairs of one family that are alike, and the paper",
-        "  prints no counts by task. Wilson's, as above, take every call for independent.",
-        "- Δ75 with its interval for Llama 8B: the paper's bootstrap needs counts by task. A table that fits all that",
-        "  is printed gives the printed 4.00 [2.71, 4.00] (`tests/golden/test_dark_current.py`), others may fit too.",
-        "- Slot, label and list apart: they went together in the paper's design.",
+        "- Figure 2: the shares at 2, 3 and 4 requirements are drawn but not printed.",
+        "- Umpirical's own intervals, which account for correlation within a task family. They need counts by task.",
+        "  The Wilson intervals above treat every call as independent.",
+        "- The 75% detection threshold of Llama 8B with its interval: the paper's bootstrap needs counts by task.",
+        "  One table that fits all printed figures gives the printed 4.00 [2.71, 4.00]",
+        "  (`tests/golden/test_dark_current.py`). Others may fit.",
+        "- Separate effects of position, label and list: the paper's design varies them together.",
     )
 
 
@@ -124,28 +126,28 @@ def _row(rows: dict[tuple[str, str], dict[str, Any]], judge: str, metric: str) -
 
 def _reliability(counts: dict[str, Any]) -> Iterator[str]:
     judges = counts["judges"]
-    yield "# The Judge Reliability Harness paper, from its counts"
+    yield "# Reproduced tables: the Judge Reliability Harness paper"
     yield ""
     yield from (
         "[The paper](https://github.com/RANDCorporation/judge-reliability-harness) prints rates, means and deviations.",
-        "The counts behind them were recovered where the printed figures leave no choice.",
+        "These tables use the counts behind them, where the printed figures allow only one set of counts.",
         "`python docs/results/papers/write.py` writes this page.",
     )
-    yield from ("", "## The heat map of PERSUADE", "", "Share of items on which the judge did as it should.", "")
+    yield from ("", "## PERSUADE heat map", "", "Share of items with the expected verdict.", "")
     persuade = {test: dict(zip(judges, cells, strict=True)) for test, cells in counts["persuade"].items()}
     yield from _table("", judges, ((test, f"`{test}`") for test in persuade), lambda j, test: _cell(persuade[test][j]))
-    yield from ("", "## Tables 4 and 5: means over tests, and over judges", "")
-    yield "Of PERSUADE, in percent, with the deviation of a sample. All are as printed, to one in the last digit."
+    yield from ("", "## Tables 4 and 5: means over tests and over judges", "")
+    yield "Percentages for PERSUADE, with the sample SD. All match the printed ones to one unit in the last digit."
     yield ""
-    yield "| of | mean | SD | least | greatest |"
+    yield "| of | mean | SD | min | max |"
     yield "| --- | --- | --- | --- | --- |"
     for judge in judges:
         printed = _printed(counts["appendix_e"], judge=judge)
         yield _statistics(judge, [cells[judge] for cells in persuade.values()], printed)
     for test, cells in persuade.items():
         yield _statistics(f"`{test}`", list(cells.values()), _printed(counts["appendix_f"], test=test))
-    yield from ("", "## Appendix G: judges of agents", "")
-    yield "32 transcripts, 16 with a violation. The best trio was chosen on the items it is measured on."
+    yield from ("", "## Appendix G: agent judges", "")
+    yield "Of 32 transcripts, 16 contain a violation. The best trio was chosen and tested on the same items."
     yield ""
     yield "| judge | accuracy | false positives | false negatives |"
     yield "| --- | --- | --- | --- |"
@@ -156,7 +158,7 @@ def _reliability(counts: dict[str, Any]) -> Iterator[str]:
             "FNR": (row["FN"], row["TP"] + row["FN"]),
         }
         for name, (hits, units) in cells.items():
-            if float(numbers.rate(hits / units)) != row["published"][name]:
+            if float(_three_decimals(hits / units)) != row["published"][name]:
                 raise NotAsPrinted(f"{row['model']}: {name} is printed as {row['published'][name]}")
         yield f"| {row['model']} | {' | '.join(_share(*cell) for cell in cells.values())} |"
     yield from ("", "## Appendix B: dollars per percentage point of accuracy", "")
@@ -173,18 +175,18 @@ def _reliability(counts: dict[str, Any]) -> Iterator[str]:
     if any(abs(mean - printed) > 1e-4 for mean, printed in zip(means, costs["overall"], strict=True)):
         raise NotAsPrinted("the costs do not average to the printed ones")
     yield from _front(counts, persuade)
-    yield from ("", "## What does not follow", "")
+    yield from ("", "## Not reproducible from the paper", "")
     yield from (
-        "- The heat maps of HarmBench and FORTRESS: the printed means fit several assignments of counts to judges.",
-        "- Intervals for any rate but those above, and all clustering by item: no counts by item are printed.",
-        "- CCC, r, rho and MAE by judge and test (Appendix D): they need the scores themselves.",
-        "- The overall cost by the rule in its note, the sum of all costs over the mean accuracy: that is three to",
-        "  four times what is printed, which is the plain mean of the four rows.",
-        "- The cost curves of Appendix A: they are drawn, and no figure of them is printed.",
-        "- Dollars for 1,000 judgments on FORTRESS and HarmBench: how many texts were judged is not printed.",
-        "- What writing and validating the texts cost: only the judges' calls are in Appendix B.",
-        "- That one judge is better than another for its money: see the table before this list.",
-        "- That a trio is better than one judge: its figures are those of its best members, to the last digit.",
+        "- The HarmBench and FORTRESS heat maps: several sets of counts fit the printed means.",
+        "- Other intervals, and clustering by item: the paper prints no counts by item.",
+        "- CCC, r, rho and MAE by judge and test (Appendix D): they need the scores.",
+        "- The overall cost by the rule in its note (total cost over mean accuracy). That is three to four times the",
+        "  printed value, which is the plain mean of the four rows.",
+        "- The cost curves of Appendix A: they are drawn but not printed.",
+        "- Dollars for 1,000 verdicts on FORTRESS and HarmBench: the number of texts is not printed.",
+        "- The cost of writing and validating texts: Appendix B has only the judges' calls.",
+        "- Better value of any judge: the table above does not show it.",
+        "- An advantage of the trio: its figures equal those of its best members, to the last digit.",
     )
 
 
@@ -204,18 +206,20 @@ class _Costed:
 
 
 def _front(counts: dict[str, Any], persuade: dict[str, dict[str, str]]) -> Iterator[str]:
-    yield from ("", "## Appendix B again: dollars, and what they buy", "")
+    yield from ("", "## Appendix B, recomputed: cost and accuracy", "")
     yield from (
-        "Where counts are known. The dollars are the printed ratio times the accuracy in percent, from the least to",
-        "the most that rounds to what is printed. Claude is Sonnet 4.5 on PERSUADE, and Opus 4.5 on AgentHarm. All",
-        "texts of PERSUADE count, with ten of stability. A point above chance: of AgentHarm, where half of the",
-        "transcripts are violations. Chance among six grades is not known without the labels.",
+        "This table covers benchmarks with known counts. Dollars are the printed ratio times the accuracy in percent,",
+        "given as the range that rounds to the printed ratio. Claude is Sonnet 4.5 on PERSUADE and Opus 4.5 on",
+        "AgentHarm. PERSUADE includes all texts, ten of them for stability. The column for a point above chance covers",
+        "AgentHarm only, where half of the transcripts are violations. Without the labels, chance is unknown for the",
+        "six grades of PERSUADE.",
     )
-    yield from ("", "| benchmark | judge | right | dollars | for 1,000 judged | a point above chance | dominated by |")
+    yield ""
+    yield "| benchmark | judge | correct | dollars | per 1,000 verdicts | per point above chance | dominated by |"
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     for benchmark, rows in {"Persuade": _on_persuade(counts, persuade), "AgentHarm": _on_agents(counts)}.items():
         for row in rows:
-            better = ", ".join(other.judge for other in rows if other.dominates(row)) or "nobody"
+            better = ", ".join(other.judge for other in rows if other.dominates(row)) or "none"
             cells = [_share(row.right, row.judged), _range(row.least, row.most)]
             cells.append(_range(1000 * row.least / row.judged, 1000 * row.most / row.judged))
             points = 100 * (row.right / row.judged - 0.5)
@@ -276,8 +280,13 @@ def _cell(cell: str) -> str:
 
 
 def _share(hits: int, units: int) -> str:
-    low, high = wilson(hits, units)
-    return f"{numbers.rate(hits / units)} {numbers.interval(low, high)}<br>{numbers.fraction(hits, units)}"
+    share, low, high = map(_three_decimals, (hits / units, *wilson(hits, units)))
+    return f"{share} [{low}, {high}]<br>{numbers.fraction(hits, units)}"
+
+
+def _three_decimals(value: float) -> str:
+    """Formats a share as the papers print it, so that both can be compared."""
+    return str(Decimal(repr(value)).quantize(Decimal("0.001"), ROUND_HALF_UP))
 
 
 def _table(corner: str, columns: Sequence[str], rows: Any, cell: Any) -> Iterator[str]:  # noqa: ANN401  # of any kind

@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 
 def twin_of(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
-    """The same function in a thread, so that the event loop is not blocked. If cancelled, answers so far are kept."""
+    """The same function in a thread, so that the event loop is not blocked. If canceled, answers so far are kept."""
 
     @wraps(function)
     async def twin(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -74,7 +74,7 @@ def twin_of(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
             raise
 
     twin.__name__ = twin.__qualname__ = f"{function.__name__}_async"
-    twin.__doc__ = f"The awaitable form of `{function.__name__}`. If cancelled, the answers received so far are kept."
+    twin.__doc__ = f"The awaitable form of `{function.__name__}`. If canceled, the answers received so far are kept."
     return twin
 
 
@@ -83,30 +83,27 @@ def twin_of(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
 
 @of_judge(DatasheetKeywords)
 def datasheet(judge: object, options: DatasheetKeywords) -> "Report[Datasheet]":
-    """Measures a judge on controlled stimuli: dark current, the quality ladder, both orders, the criterion.
+    """Test a judge on questions with known correct answers, and return its datasheet.
 
-    `judge` is a function or any judge object, the name of a judge in the study file of `folder`, a file with a judge in
-    it (judge.yaml), a path (module:function), a model (provider/model), simulated:NAME, or a mapping with the keys that
-    a judge has in a study file. A function is called with the task and the two candidates, and answers "1", "2", "tie"
-    or "abstain"; with `scale`, it is called with the task and one response, and answers with a grade. An exception that
-    it raises is counted as the outcome of that call, and so is a call that takes longer than `deadline` seconds (120,
-    unless the judge's file says otherwise). `name` is what the report calls the judge; `kind` is compare or grade, and
-    follows from `scale` if left out.
+    `judge` is a function or judge object, a model (`openai/gpt-4o`), a path (`module:function`), a file (`judge.yaml`),
+    `simulated:NAME`, the name of a judge in the study file of `folder`, or a mapping with the keys of a judge in a
+    study file. A function gets the task and two candidates and returns "1", "2", "tie" or "abstain". With `scale`, it
+    gets the task and one response and returns a grade. An exception or a call longer than `deadline` seconds (120 by
+    default) counts as a failed call. `answer` sets how other replies are parsed, with the keys of `answer` in a study
+    file. `name` is the judge's name in the report. `kind` is compare or grade; with `scale`, grade is the default.
 
-    `size` is screen (336 calls), paper (620), standard (1,368) or full (2,640). `arms` are further tie instructions:
-    strict, forced-choice. Everything is asked `repeats` times. The stimuli are drawn by `seed`.
+    `size` is screen (336 calls), paper (620), standard (1,368) or full (2,640). `arms` adds tie instructions: strict,
+    forced-choice. Each question is asked `repeats` times. `seed` draws the test cases.
 
-    Answers are kept in `folder`, and the same call resumes an earlier one. `concurrency` is the number of calls made at
-    a time, `executor` is what makes them, in so many `processes` of this machine (by default, as many as help, which is
-    1 for most judges), and `progress` shows a bar meanwhile. Calls that may be billed need `max_cost`, in US dollars:
-    without it, an error states the price and nothing is sent. It is the budget for the judge in `folder`, with
-    everything that earlier calls and other processes have spent. `prices` are dollars per million tokens in and out, by
-    model; `allow_unpriced` permits calls to a model whose price is unknown. First, four calls show whether the judge's
-    answers can be read: if not, `umpirical.domain.errors.JudgeUnreadable` says what came back and what to do. Without
-    `preflight`, such a judge is measured as it is.
+    Replies are stored in `folder`, and the same call resumes an interrupted one. `concurrency` is the number of calls
+    in flight, `executor` makes them, `processes` share them, and `progress` shows a bar. Paid calls need `max_cost`,
+    the spending cap in US dollars for this judge in `folder`, earlier runs included. Without it, an error states the
+    price and nothing is sent. `prices` are dollars per million tokens in and out, by model. `allow_unpriced` permits
+    models with unknown prices. Four preflight calls check that replies can be parsed; if not,
+    `umpirical.domain.errors.JudgeUnreadable` shows what came back. Set `preflight` to False to skip them.
 
-    A study file or a judge file says whom to send to, with which key, and what code to run, and a folder may come with
-    answers. The first time, `umpirical.domain.errors.NotTrusted` lists that, and nothing is done; `trust` agrees to it.
+    A study file or judge file can name servers, API keys and code to run. The first time,
+    `umpirical.domain.errors.NotTrusted` lists them and stops; `trust` approves them.
     """
     [report] = _measured(datasheet_study([judge], options), (), options)
     return report
@@ -116,14 +113,14 @@ def datasheet(judge: object, options: DatasheetKeywords) -> "Report[Datasheet]":
 def stress(
     judge: object, data: str | Path | Iterable[Mapping[str, Any]], options: StressKeywords
 ) -> "Report[StressReport]":
-    """Measures a judge that grades on changed versions of your own responses, which should get the same verdict.
+    """Test a grading judge on changed versions of your own responses, which should get the same verdict.
 
     `data` is a CSV, JSON Lines or Parquet file, or rows as mappings. `response`, `label` and `task` name its columns;
-    columns that you leave out are guessed, and so is `scale`. `sample` is the number of rows to take; by default, all.
-    `rubric` and `instruction` become part of the prompt of a model; a function has its own. `tests` are perturbations
-    that a program makes, plus stability or seeds; those that a model writes need a study file. Originals are asked
-    `repeats` times and, if that is more than once, changed texts twice, which shows the judge's own noise. The other
-    parameters are those of `datasheet`.
+    omitted columns are guessed, and so is `scale`. `sample` limits the number of rows. `rubric` and `instruction`
+    become part of a model's prompt; a function has its own. `tests` are perturbations that a program makes, plus
+    stability or seeds; perturbations that a model writes need a study file. Originals are asked `repeats` times. With
+    more than one, changed texts are asked twice, which measures the judge's own noise. The other parameters are those
+    of `datasheet`.
     """
     [report] = _measured(stress_study(judge, data, options), (), options)
     return report
@@ -133,14 +130,13 @@ def stress(
 def pairs(
     judge: object, data: str | Path | Iterable[Mapping[str, Any]], options: PairsKeywords
 ) -> "Report[PairsReport]":
-    """Measures a judge that compares on labelled pairs: in both orders, and after harmless edits of one answer.
+    """Test a comparing judge on labeled pairs, in both orders and after harmless edits of one answer.
 
     `data` is a CSV, JSON Lines or Parquet file, or rows as mappings. `chosen`, `rejected` and `task` name its columns,
-    and `strata` those by which results are split; columns that you leave out are found by their names in RewardBench:
-    chosen, rejected, prompt, subset. `sample` is the number of rows to take; by default, all. `edits` are perturbations
-    that a program makes in one answer at a time; an empty list makes none. `policy` has limits to hold the judge to:
-    accuracy, same_slot, changes, without_verdict. Everything is asked `repeats` times, and two or more show the judge's
-    own noise. The other parameters are those of `datasheet`.
+    and `strata` names those that split the results. Omitted columns are found by RewardBench's names: chosen, rejected,
+    prompt, subset. `sample` limits the number of rows. `edits` are perturbations that a program makes in one answer at
+    a time; an empty list makes none. `policy` sets thresholds: accuracy, same_slot, changes, without_verdict. Each pair
+    is asked `repeats` times; two or more measure the judge's own noise. The other parameters are those of `datasheet`.
     """
     [report] = _measured(pairs_study(judge, data, options), (), options)
     return report
@@ -148,12 +144,12 @@ def pairs(
 
 @of_study(RunKeywords)
 def run(study: str | Path, options: RunKeywords) -> list[Report[Record]]:
-    """Measures the judges of a study file (or of the one in a folder) as `umpirical run` does; one report for each.
+    """Test the judges of a study file as `umpirical run` does, and return one report for each.
 
-    `study` is the file or its folder. `judges` are the names of those to measure; by default, all.
-    `outside` allows the study's dataset to be outside its folder; `fresh` reuses no answers from earlier runs;
-    `max_calls` is the most calls that one judge may take, a million by default. The other parameters are those of
-    `datasheet`. A judge that cannot be asked does not stop the others: its error is raised when they are measured.
+    `study` is the file or its folder. `judges` selects judges by name; by default, all. `outside` allows the study to
+    read files outside its folder. `fresh` reuses no earlier replies. `max_calls` is the most calls to one judge, a
+    million by default. The other parameters are those of `datasheet`. A judge that fails does not stop the others: its
+    error is raised at the end.
     """
     agree = agree_if(trust=options.trust)
     loaded = load_study(Path(study), agree, outside=options.outside, max_calls=options.max_calls)
@@ -170,7 +166,7 @@ def kept_report(study: Study[Any]) -> Report[Any] | None:
 
 
 def load(path: str | Path) -> Report[Record]:
-    """Reads a stored record. Makes no calls. `path` is a JSON file, or the folder of a measured run."""
+    """Read a stored record. `path` is a JSON file or the folder of a run. Makes no calls."""
     found = read_record(Path(path))
     return Report(found.protocol, found.record, found.run)
 
@@ -178,12 +174,11 @@ def load(path: str | Path) -> Report[Record]:
 def measure(
     counts: Tallies | Mapping[str, Any], *, kind: JudgeKind = "compare", protocol: str = "datasheet"
 ) -> Measures:
-    """Computes measures from counts, such as those published in a paper. Makes no calls, and needs no run.
+    """Compute measures from counts, such as those published in a paper. Makes no calls.
 
-    `counts` are tallies, or a mapping such as {"pairs": [{"cluster": "t1", "arm": "baseline", ...}]}: the fields of
-    `umpirical.domain.tallies.Tallies` and of the tallies in it. `kind` is the judge's, compare or grade, and `protocol`
-    is datasheet or stress: they decide which measures there are. A measure that depends on a count which the mapping
-    does not have is undefined, and says so.
+    `counts` are tallies, or a mapping such as `{"pairs": [{"cluster": "t1", "arm": "baseline", ...}]}` with the fields
+    of `umpirical.domain.tallies.Tallies`. `kind` (compare or grade) and `protocol` (datasheet or stress) select the
+    measures. A measure whose counts are missing is undefined, with the reason.
     """
     if isinstance(counts, Tallies):
         found = measure_all(counts, kind=kind, protocol=protocol)
@@ -200,12 +195,12 @@ def measure_verdicts(
     kind: JudgeKind | None = None,
     scale: Scale | str | None = None,
 ) -> "list[MeasuredVerdicts]":
-    """Measures verdicts that judges gave in the past, as they stand in a file; one result for each judge in it.
+    """Measure verdicts in a file that judges gave in the past; one result for each judge in it.
 
-    `file` is a log of Inspect's, the results of DeepEval, promptfoo or MLflow, a file of MT-Bench, Arena-Hard or
-    JudgeBench, or a table. `form` is the format, if the file does not show it. `columns` are those of a table by role:
-    verdict, item, order, repeat, label, judge, task. `kind` is compare or grade. `scale` has all grades that could have
-    been given; by default, those that were. Each result also says what such data can and cannot tell.
+    `file` is an Inspect log, results of DeepEval, promptfoo or MLflow, a file of MT-Bench, Arena-Hard or JudgeBench, or
+    a table. `form` names the format if it cannot be recognized. `columns` are a table's columns by role: verdict, item,
+    order, repeat, label, judge, task. `kind` is compare or grade. `scale` lists all possible grades; by default, those
+    in the file. Each result also lists what past verdicts can and cannot show.
     """
     from umpirical.api.studies import grade_scale
     from umpirical.api.verdicts import measure_file
@@ -245,7 +240,9 @@ def _told_all(lost: Mapping[str, UmpiricalError], measured: Sequence[str]) -> Um
     for other in others:
         first.add_note(f"and: {other}; what to do: {other.fix}" if other.fix else f"and: {other}")
     if measured:
-        first.add_note(f"measured and kept: judges={list(measured)!r} returns their reports, and asks nothing")
+        first.add_note(
+            f"the other judges are measured: judges={list(measured)!r} returns their reports without new calls"
+        )
     return first
 
 
@@ -259,14 +256,13 @@ def gate(
     baseline: str | Path | None = None,
     margin: float = MARGIN,
 ) -> GateDecision:
-    """Holds a measured judge to a policy, and to an earlier run of it, as `umpirical gate` does. Makes no calls.
+    """Pass or fail a tested judge against a policy and an optional baseline, as `umpirical gate` does. Makes no calls.
 
-    `run` is the folder of a run, the name of a run or a judge, a study's folder with one run, or a JSON file with
-    a record. The responses of a run are read again. `policy` is a shipped one by its name, a .yaml file, or
-    a mapping with the keys of such a file; by default, the one that the run was made for. `baseline` is an earlier run
-    or record on the same stimuli: a measure that the policy limits, and that is shown to be worse by more than
-    `margin`, is a regression. The decision has a `verdict`, an `exit_code`, every limit with its `effect`, and the rows
-    of the baseline.
+    `run` is a run folder, the name of a run or a judge, the folder of a study with one run, or a JSON record. For a
+    run, measures are computed again from the stored replies. `policy` is the name of a shipped policy, a .yaml file, or
+    a mapping with the keys of such a file; by default, the run's own. `baseline` is an earlier run or record on the
+    same test cases: a checked measure that is significantly worse by more than `margin` is a regression. The result has
+    a `verdict`, an `exit_code`, every check with its `effect`, and the rows of the baseline.
     """
     return gate_run(run, policy=policy, baseline=baseline, margin=margin)
 
@@ -277,15 +273,15 @@ def compare(
     reference: str | None = None,
     margin: float | None = None,
 ) -> ComparedJudges[Any]:
-    """Compares judges that were measured on the same stimuli, each with each. Makes no calls.
+    """Compare judges on the same test cases, each with each. Makes no calls.
 
-    `judges` are reports that `datasheet` or `run` returned, folders or names of runs, names of judges, or studies, of
-    which all runs are compared. `policy` is the one to hold them to, by default the one that the runs were made for.
-    `reference` is the name of a judge that stands as a ceiling: it is never picked, and it is no truth. `margin` is the
-    difference between two shares that does not matter, by default 0.05, and 0.02 for lost answers.
+    `judges` are reports from `datasheet` or `run`, folders or names of runs, names of judges, or studies (all of their
+    runs). `policy` is the policy to check, by default the runs' own. `reference` names a judge to show as a ceiling: it
+    is never picked and is not ground truth. `margin` is the largest difference that does not matter, by default 0.05,
+    and 0.02 for missing answers.
 
-    Runs on different controlled stimuli are refused, and so is a run whose files are not what was written. Runs of
-    stress tests may be of several studies, which stand side by side; they take neither a policy nor a reference.
+    Runs on different test cases are rejected, and so are runs with damaged files. Stress tests may come from several
+    studies; they take no policy and no reference.
     """
     return compare_targets(judges, policy=policy, reference=reference, margin=margin)
 
@@ -298,13 +294,13 @@ def jury(
     budget: Decimal | float | str | None = None,
     folder: str | Path | None = None,
 ) -> JuryReport:
-    """Makes one judge of several that were measured on the same stimuli, and measures it. Makes no calls.
+    """Combine several judges tested on the same test cases into one, and test it. Makes no calls.
 
-    `runs` are folders of runs, as in `Report.folder`; a study's folder stands for all of its runs. `rule` is majority,
-    weighted or dawid-skene. With `choose`, the best three to seven judges are chosen, by the best rule if none is
-    given, and `budget` is the most dollars that 1,000 verdicts may cost. What is learned or chosen is settled on one
-    half of the task families, and every figure is then about the other half. The datasheet and the jury's record are
-    written below `folder`: by default `juries` in the study or, if the runs are of several, in the working directory.
+    `runs` are run folders, such as `Report.folder`, or studies (all of their runs). `rule` is majority, weighted or
+    dawid-skene. With `choose`, the best three to seven judges are selected, with the best rule if you name none, and
+    `budget` is the most dollars that 1,000 verdicts may cost. Weights and members are selected on half of the task
+    families; all results are about the other half. The datasheet and the jury's record are written below `folder`, by
+    default `juries` in the study, or in the working directory for runs of several studies.
     """
     from umpirical.protocols.datasheet.jury import seat_jury
     from umpirical.protocols.datasheet.protocol import DATASHEET
@@ -318,27 +314,26 @@ def jury(
 
 @of_file(CorrectionOptions)
 def correct(file: str | Path, options: CorrectionOptions) -> "Correction":
-    """Corrects a win rate, a pass rate or a mean score for the errors of the judge that it rests on. Makes no calls.
+    """Adjust a win rate, pass rate or mean score for the judge's errors. Makes no calls.
 
     `file` is a CSV, JSON Lines or Parquet table of verdicts. `estimate` is win-rate, pass-rate or mean-score; a mean
-    score needs the ends of its `scale`, such as "1..5". `columns` are those of the table by role: verdict, label, item,
-    cluster, system. `labels` says how the labelled rows were chosen: "random", for PPI++, or "by-label", for Rogan and
-    Gladen's estimator. Where there are no labels, `record` is the judge's datasheet, for bounds of a win rate, or its
-    stress report, for a pass rate; or `sensitivity` and `specificity` are counts such as "45/50". `step` is the least
-    difference that counts, in requirements, for bounds.
+    score needs the ends of its `scale`, such as "1..5". `columns` are the table's columns by role: verdict, label,
+    item, cluster, system. `labels` states how labeled rows were chosen: "random" (PPI++) or "by-label" (Rogan-Gladen).
+    Without labels, give `record`, the judge's datasheet (bounds of a win rate) or stress report (a pass rate), or
+    counts such as "45/50" as `sensitivity` and `specificity`. `step` is the smallest difference in requirements that
+    counts, for bounds.
 
-    The result has a record for each system, what is assumed, and undefined estimates with their reason.
+    The result has a record for each system, its assumptions, and a reason for each undefined estimate.
     """
     return correct_file(Path(file), options)
 
 
 def claim(result: "Correction | str | Path", *, datasheet: str | Path, evidence: str | Path | None = None) -> "Claim":
-    """Joins a corrected estimate and the datasheet of its judge into one statement to publish. Makes no calls.
+    """Publish a corrected estimate together with its judge's datasheet. Makes no calls.
 
-    `result` is what `correct` returned, or the JSON that `umpirical correct` wrote. `datasheet` is the judge's run, to
-    whose responses the record is held, or the JSON of the record alone. `evidence` is a run of the same judge on
-    labelled pairs or responses; leave it out if `datasheet` is such a run. The claim has sentences, assumptions and
-    digests.
+    `result` is the result of `correct`, or the JSON file that `umpirical correct` wrote. `datasheet` is the judge's
+    run, whose record is checked against its replies, or the JSON record alone. `evidence` is a run of the same judge on
+    labeled pairs or responses; omit it if `datasheet` is such a run. The claim has sentences, assumptions and digests.
     """
     from umpirical.claims.documents import read_correction
     from umpirical.claims.record import Correction

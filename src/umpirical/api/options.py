@@ -52,7 +52,7 @@ class TermKeywords:
     def terms(self, lose: Lose, *, fresh: bool = False) -> Terms:
         """Returns the terms of a measurement; `lose` receives judges that cannot be measured."""
         if self.processes is not None and self.processes < 1:
-            raise UsageError(f"processes is {self.processes}", fix="pass processes=1, or more")
+            raise UsageError(f"invalid number of processes: {self.processes}", fix="pass processes=1 or more")
         given = (self.prices or {}).items()
         return Terms(
             consent=self.consent,
@@ -70,11 +70,10 @@ class TermKeywords:
         """Returns the budget; raises SpendRefused, with the price, if calls may be billed and there is none."""
         cap = in_dollars("max_cost", self.max_cost)
         if estimate.bound and cap is None:
-            booked = f"; {booked_line(estimate.booked, None)} already" if estimate.booked.total else ""
+            booked = f" ({booked_line(estimate.booked, None)} already)" if estimate.booked.total else ""
             raise SpendRefused(
-                f"{estimate.calls:,} calls may cost up to ${estimate.bound}, and no budget has been agreed to{booked}",
-                fix=f"pass max_cost={enough(estimate.booked, estimate.bound)}, or less: no call is sent that might "
-                "exceed it",
+                f"{estimate.calls:,} calls may cost up to ${estimate.bound}{booked}, but no budget is set",
+                fix=f"pass max_cost={enough(estimate.booked, estimate.bound)}; with less, the run stops early",
             )
         return cap
 
@@ -102,6 +101,7 @@ class DatasheetKeywords(StudyKeywords):
     name: str | None = None
     kind: JudgeKind | None = None
     scale: Scale | None = None
+    answer: Mapping[str, Any] | Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +161,7 @@ def in_dollars(name: str, given: Decimal | float | str | None) -> Decimal | None
     """Returns an amount in US dollars; None if none is given. Raises UsageError for what is no amount."""
     amount = None if given is None else dollars_of(given)
     if amount is None and given is not None:
-        raise UsageError(f"{name} is {given!r}", fix=f"give an amount in US dollars, such as {name}=5")
+        raise UsageError(f"invalid {name}: {given!r}", fix=f"give an amount in US dollars, for example {name}=5")
     return amount
 
 

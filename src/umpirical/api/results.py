@@ -97,9 +97,12 @@ class Measures(Sequence[MeasureRecord]):
         if alike:
             strata = ", ".join(dict.fromkeys(repr(measure.stratum) for measure in alike))
             arms = ", ".join(dict.fromkeys(repr(measure.arm) for measure in alike))
-            raise UsageError(f"no {name} at stratum {stratum!r}, arm {arm!r}", fix=f"strata: {strata}; arms: {arms}")
+            raise UsageError(
+                f"no {name} at stratum {stratum!r} for prompt variant {arm!r}",
+                fix=f"strata: {strata}; prompt variants: {arms}",
+            )
         known = ", ".join(dict.fromkeys(measure.name for measure in self._measures))
-        raise UsageError(f"no measure named {name!r}", fix=f"known: {known or 'none'}")
+        raise UsageError(f"unknown measure {name!r}", fix=f"choose one of: {known or 'none'}")
 
     def to_pandas(self) -> "pd.DataFrame":
         """Returns a row for each measure; needs pandas. A measure without a value states the reason instead."""
@@ -242,13 +245,13 @@ class JuryReport(Report["Datasheet"]):
 
     @property
     def findings(self) -> list[str]:
-        """What was found about the jury, and about it as a judge, in plain sentences."""
+        """Findings about the jury, and about it as a judge, in plain sentences."""
         return [*self.jury.findings, *super().findings]
 
 
 def _names(measure: MeasureRecord) -> list[str]:
     parts = [measure.title, numbers.part(measure.stratum) if measure.stratum else "", getattr(measure, "group", "")]
-    return [part for part in (*parts, "" if measure.arm == BASELINE else f"arm {measure.arm}") if part]
+    return [part for part in (*parts, "" if measure.arm == BASELINE else f"prompt variant {measure.arm}") if part]
 
 
 def _words(measure: MeasureRecord) -> str:
@@ -293,7 +296,7 @@ class ComparedJudges(ABC, Generic[RecordT]):
 
     @property
     def lines(self) -> list[str]:
-        """What a person reads first."""
+        """The sentences to read first."""
         return self.findings
 
     @abstractmethod
@@ -395,8 +398,8 @@ def _refuse_options(**given: object) -> None:
     for name, value in given.items():
         if value is not None:
             raise UsageError(
-                f"--{name} is for judges on controlled stimuli, and these are runs of stress tests",
-                fix=f"leave --{name} out: a stress test has limits of its own",
+                f"--{name} applies to judges tested on controlled test cases, but these runs are stress tests",
+                fix=f"omit --{name}: a stress test has thresholds of its own",
             )
 
 
@@ -404,7 +407,9 @@ def _meant_runs(target: str | Path | Report[Any]) -> tuple[Sequence[Path], Seque
     """Returns the runs that a target means, and those of them that have not begun, if it is a whole study."""
     if isinstance(target, Report):
         if target.folder is None:
-            raise UsageError(f"the report on {target.judge} has no run", fix="name the folder of its run")
+            raise UsageError(
+                f"the report on {target.judge} does not belong to a run", fix="name the run folder instead"
+            )
         return [target.folder], []
     found = find_runs(target)
     if not found.whole:
@@ -419,6 +424,6 @@ def _refuse_edited(run: Path) -> None:
     wrong = [check for check in checks if not check.holds]
     if wrong:
         raise StoreError(
-            f"run {run.name} is not what was written: {wrong[0].part}: {wrong[0].found}",
-            fix=f"umpirical verify {run}  shows all of it; restore the run, or measure again",
+            f"run {run.name} has been changed: {wrong[0].part}: {wrong[0].found}",
+            fix=f"umpirical verify {run}  lists every difference; restore the run, or run the study again",
         )

@@ -17,10 +17,13 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale, JudgeKind
 from umpirical.judges.adapters.catalogue import judge_adapter_of
 from umpirical.judges.promptfoo import promptfoo
+from umpirical.judges.reply_formats import format_words, parsed_format
+from umpirical.judges.shapes import AnswerSpec
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
 from umpirical.protocols.protocol import STUDY_FILE, Study
 from umpirical.reports.record import first_problem
+from umpirical.stimuli.controlled.datasheet_set import recipe
 from umpirical.store.files import write_text
 from umpirical.store.yaml_files import load_yaml
 from umpirical.study.file import WAYS, judge_entry, judge_name, judges_study, parse_study_data
@@ -35,6 +38,8 @@ class JudgeEntry:
     kind: JudgeKind | None = None
     scale: Scale | None = None
     deadline: float | None = None
+    answer: Mapping[str, Any] | None = None
+    """How its replies are parsed, as `answer` of a study file."""
 
     def of(self, judge: object, folder: Path) -> tuple[dict[str, Any], object]:
         """Returns the judge's entry as in a study file, and the object itself if it cannot be found any other way."""
@@ -44,14 +49,14 @@ class JudgeEntry:
         elif isinstance(judge, str | Path):
             entry = _named_entry(_from_folder(str(judge), folder), folder)
         elif judge is None:
-            raise UsageError("None is no judge", fix=f"name {WAYS}, or give a function or a judge object")
+            raise UsageError("the judge is None", fix=f"name {WAYS}, or pass a function or a judge object")
         else:
             found, named = judge, judge if hasattr(judge, "__qualname__") else type(judge)
             path = f"{named.__module__}:{getattr(named, '__qualname__', 'judge')}"
             entry = {"name": _name(getattr(named, "__name__", "judge")), "callable": _word(path)}
             entry |= _described(judge)
         kind = self.kind or ("grade" if self.scale is not None else None)
-        said = {"name": self.name, "kind": kind, "deadline": self.deadline}
+        said = {"name": self.name, "kind": kind, "deadline": self.deadline, "answer": self.answer}
         entry |= {key: value for key, value in said.items() if value is not None}
         return entry | ({"scale": _scale(self.scale)} if self.scale is not None else {}), found
 
@@ -72,7 +77,9 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     Raises NotTrusted unless `agree`, or what the options say of trust, agrees to what files say about the judges.
     """
     folder, size, arms, repeats, seed = Path(options.folder), options.size, options.arms, options.repeats, options.seed
-    entry = JudgeEntry(options.name, options.kind, options.scale, options.deadline)
+    recipe(size)
+    answer = options.answer if isinstance(options.answer, Mapping) else parsed_format(options.answer)
+    entry = JudgeEntry(options.name, options.kind, options.scale, options.deadline, answer or None)
     design = {"size": size, "arms": ("baseline", *(arm for arm in dict.fromkeys(arms) if arm != "baseline"))}
     targets = [_from_folder(str(judge), folder) for judge in judges if isinstance(judge, str | Path)]
     written = []
@@ -92,9 +99,10 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     found = {name: each for name, (_, each) in zip(names, written, strict=False) if each is not None}
     study = _as_they_say(replace(study, found=found))
     said = [name if name in targets else target for name, target in zip(names, targets, strict=False)]
-    if not written and seed == 1:
+    if (not written or [*entry.told()] == ["answer"]) and not found and seed == 1:
         words = [f"--size {size}", *(f"--arm {arm}" for arm in design["arms"] if arm != "baseline")]
         words += [f"--repeats {repeats}"] if repeats > 1 else []
+        words += [format_words(AnswerSpec.model_validate(answer))] if answer else []
         again = [" ".join(["umpirical datasheet", shlex.quote(target), *words]) for target in said]
     else:
         # What the command line has no option for can only be said in Python.
@@ -174,7 +182,7 @@ def _data_study(
     try:
         study = parse_study_data(keys, folder, outside=True)
     except ValidationError as error:
-        raise UsageError(first_problem(error), fix=f"see {guide} for what may be said") from None
+        raise UsageError(first_problem(error), fix=f"see {guide} for the measures and their definitions") from None
     name = keys["judges"][0]["name"]
     typed = [name] if _is_typed(judge, folder) else []
     ensure_trusted(study, agree_if(trust=options.trust), named=typed, data=False)

@@ -69,7 +69,7 @@ def _one_more(tallies: Tallies, counts: Mapping[str, Any], part: str, name: str)
 def _without(measure: Measure, missing: Sequence[str]) -> Measure:
     if not missing:
         return measure
-    return replace(measure, result=Undefined(f"it depends on counts that were not given: {', '.join(missing)}"))
+    return replace(measure, result=Undefined(f"it depends on counts that are not given: {', '.join(missing)}"))
 
 
 def _key(measure: Measure) -> Key:
@@ -119,13 +119,13 @@ def _tallies(counts: Mapping[str, Any]) -> Tallies:
     try:
         return TypeAdapter(Tallies).validate_python(dict(counts))
     except ValidationError as error:
-        raise UsageError(first_problem(error), fix="see umpirical.domain.tallies for what is counted") from None
+        raise UsageError(first_problem(error), fix="see umpirical.domain.tallies for the names of the counts") from None
 
 
 def _refuse_unknown(given: Iterable[str], known: Collection[str], where: str) -> None:
     unknown = [name for name in given if name not in known]
     if unknown:
-        raise UsageError(f"{where}: nothing is counted as {unknown[0]!r}", fix=f"one of {', '.join(known)}")
+        raise UsageError(f"{where}: unknown count {unknown[0]!r}", fix=f"choose one of: {', '.join(known)}")
 
 
 # Verdicts that were given in the past: measured without asking again, with what such data can and cannot tell.
@@ -153,13 +153,13 @@ UNORDERED = "unordered"
 """The family of calls whose order is not known."""
 
 NEVER = (
-    "Dark current: nobody showed the judge blank or equal answers and kept what it said.",
-    "The quality ladder, the detection threshold and the criterion: nobody planted by how much one answer is better.",
-    "Whether it follows length: the texts are not kept with the verdicts, so agreement beyond length is not known.",
-    "Whether the verdicts are a fair sample of what the judge is used for.",
+    "Blank-input preference (dark current): the file has no verdicts on blank or equal answers.",
+    "Accuracy by difference, detection threshold and criterion: the size of each difference is unknown.",
+    "Length bias: the texts are not stored with the verdicts, so agreement beyond length is unknown.",
+    "Whether these verdicts are a fair sample of how you use the judge.",
 )
 
-ONCE = "no item was judged twice in the same way"
+ONCE = "no item was judged twice under the same conditions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +261,8 @@ def _numbered(verdicts: Iterable[PastVerdict]) -> list[Asked]:
         times[key] += 1
         if (*key, number) in seen:
             raise UsageError(
-                f"item {verdict.item!r:.80} was judged twice in repeat {verdict.repeat!r:.40}",
-                fix="is it the right column? --item, --order and --repeat name others",
+                f"item {verdict.item!r:.80} has two verdicts in repeat {verdict.repeat!r:.40}",
+                fix="check the columns; set others with --item, --order and --repeat",
             )
         seen.add((*key, number))
         asked.append((verdict, number))
@@ -393,19 +393,19 @@ def _counts(asked: Sequence[Asked], scale: GradeScale | None) -> dict[str, int]:
 def _statements(kind: JudgeKind, counts: dict[str, int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns what the verdicts can tell and what they cannot, each with the reason."""
     missing = counts["rows"] - counts["verdict"]
-    can, cannot = [f"How often there was no verdict: {missing:,} of {counts['rows']:,} rows."], []
+    can, cannot = [f"Missing verdicts: {missing:,} of {counts['rows']:,} rows."], []
     items = "pairs" if kind == "compare" else "items"
     if kind == "compare":
         if both := counts["both_orders"]:
             can.append(f"Order effects: {both:,} of {counts['items']:,} pairs were judged in both orders.")
         else:
-            cannot.append("Order effects: no pair was judged in both orders, or the file does not say which order.")
+            cannot.append("Order effects: no pair was judged in both orders, or the file does not record the order.")
     else:
-        cannot.append("Order effects: each answer was graded by itself.")
+        cannot.append("Order effects: not applicable, each answer was graded alone.")
     if counts["repeated"]:
-        can.append(f"Noise: {counts['repeated']:,} of {counts['items']:,} {items} were judged again in the same way.")
+        can.append(f"Noise: {counts['repeated']:,} of {counts['items']:,} {items} were judged more than once.")
     else:
-        cannot.append(f"Noise: all {items} were judged once, so nothing tells noise from a firm opinion.")
+        cannot.append(f"Noise: all {items} were judged once, so random variation cannot be measured.")
     if counts["with_gold"]:
         can.append(f"Accuracy: {counts['with_gold']:,} of {counts['items']:,} {items} have a gold label.")
     else:

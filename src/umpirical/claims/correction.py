@@ -74,7 +74,7 @@ def find_record(target: str | Path) -> ReadRecord:
 def correct_file(file: Path, options: CorrectionOptions) -> Correction:
     """Corrects the estimate from a table of verdicts."""
     if options.estimate not in ESTIMANDS:
-        raise UsageError(f"no estimate {options.estimate!r}", fix=f"one of {', '.join(ESTIMANDS)}")
+        raise UsageError(f"unknown estimate {options.estimate!r}", fix=f"choose one of: {', '.join(ESTIMANDS)}")
     low, high = _ends(options)
     target = read_target(file, TargetSpec(options.estimate, options.columns or {}, low, high))
     record = None if options.record is None else find_record(options.record)
@@ -111,16 +111,18 @@ def _ends(options: CorrectionOptions) -> tuple[float, float]:
     """Returns the ends of the scale: given for a mean score, 0 and 1 for any rate."""
     if options.estimate != "mean-score":
         if options.scale:
-            raise UsageError(f"a {options.estimate} has no scale", fix="leave --scale out")
+            raise UsageError(f"--scale does not apply to a {options.estimate}", fix="omit --scale")
         return 0.0, 1.0
     if not options.scale:
-        raise UsageError("a mean score needs its scale", fix="name its ends, such as --scale 1..5")
+        raise UsageError("a mean score needs a scale", fix="give its ends, for example --scale 1..5")
     scale = parse_scale(options.scale)
     ends = (scale.low, scale.high) if scale.kind == "interval" else (scale.labels[0], scale.labels[-1])
     try:
         return float(ends[0] or 0.0), float(ends[1] or 0.0)
     except ValueError:
-        raise UsageError(f"{options.scale!r:.60} has no numbers at its ends", fix="such as --scale 1..5") from None
+        raise UsageError(
+            f"invalid scale {options.scale!r:.60}: its ends must be numbers", fix="for example --scale 1..5"
+        ) from None
 
 
 Correct = Callable[[Sample], Found]
@@ -131,16 +133,18 @@ def _chosen(target: TargetFile, settings: SettingsRecord, record: ReadRecord | N
     labelled = any(row.label is not None for rows in target.systems.values() for row in rows)
     counted = bool(settings.sensitivity or settings.specificity)
     if labelled and (record is not None or counted):
-        fix = "leave them out; or name a file without labels"
-        raise UsageError("there are labels, and error rates from elsewhere are not used beside them", fix=fix)
+        fix = "omit --record, --sensitivity and --specificity, or use a file without labels"
+        raise UsageError("the file has labels, so error rates from another source are not used", fix=fix)
     if labelled and settings.labels == "by-label":
         if settings.estimate == "mean-score":
-            raise UsageError("a mean score cannot be corrected by labels of each value", fix="label rows at random")
+            raise UsageError(
+                "--labels by-label does not work for a mean score", fix="label a random sample of the rows"
+            )
         return by_label, "rogan-gladen"
     if labelled:
         return by_random_labels, "labels"
     if record is not None and counted:
-        raise UsageError("both a record and counts of errors are given", fix="name one of them")
+        raise UsageError("you gave both a record and error counts", fix="give only one of them")
     if settings.estimate == "win-rate" and record is not None:
         limits: PairLimits = pair_limits(record, step=settings.step, alpha=ALPHA / 2)
         return lambda sample: by_bounds(sample, limits), "bounds"
@@ -149,15 +153,18 @@ def _chosen(target: TargetFile, settings: SettingsRecord, record: ReadRecord | N
             counted_rates(settings.sensitivity, settings.specificity) if record is None else recorded_rates(record)
         )
         if len(target.systems) > 1:
-            message = f"one pair of error rates for {len(target.systems)} systems: a judge may err more on some"
-            raise UsageError(message, fix="label rows of each system at random; or correct one system at a time")
+            message = (
+                f"the file has {len(target.systems)} systems but only one pair of error rates, and a judge may err "
+                "more on some systems"
+            )
+            raise UsageError(message, fix="label rows of each system at random, or correct one system at a time")
         return lambda sample: by_error_rates(sample, rates), "rogan-gladen"
     raise UsageError(
-        f"{target.name} has no labels, and nothing says how often the judge errs",
+        f"{target.name} has no labels, and you gave no error rates for the judge",
         fix={
-            "win-rate": "add a column of labels for a random sample, or --record DATASHEET for bounds",
-            "pass-rate": "add a column of labels for a random sample, or --record with a stress report",
-            "mean-score": "add a column of labels for a random sample",
+            "win-rate": "label a random sample of the rows, or get bounds with --record DATASHEET",
+            "pass-rate": "label a random sample of the rows, or pass a stress report with --record",
+            "mean-score": "label a random sample of the rows",
         }[settings.estimate],
     )
 
@@ -168,7 +175,7 @@ def _system(name: str, sample: Sample, settings: SettingsRecord, correct: Correc
     if method != "bounds" and sample.missing > LARGEST_MISSING:
         reason = (
             f"{numbers.count(missing)} of {numbers.count(len(sample.rows))} rows have no verdict, more than "
-            f"{numbers.level(LARGEST_MISSING)}: ask the judge again about these rows"
+            f"{numbers.level(LARGEST_MISSING)}: run the judge on these rows again"
         )
         found = Found(method, Undefined(reason, sample.without))
     elif isinstance(uncorrected, Undefined):
@@ -198,7 +205,7 @@ def _uncorrected(sample: Sample) -> Result:
     clusters = np.arange(len(answered)) if answered.clusters is None else answered.clusters
     ids = np.unique(clusters, return_inverse=True)[1]
     if not len(answered) or ids.max() < 1:
-        return Undefined("verdicts on fewer than two rows, or from one cluster alone", sample.without)
+        return Undefined("there are verdicts on fewer than two rows, or from only one cluster", sample.without)
     rate = cluster_wilson(np.bincount(ids, answered.judged), np.bincount(ids))
     return Estimate(
         value=rate.value,

@@ -10,13 +10,14 @@ from pydantic import ValidationError
 from umpirical.claims.record import BoundsRecord, Claim, Correction, Method, SettingsRecord, SystemRecord
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Estimate
+from umpirical.measures.catalogue import Scale
 from umpirical.protocols.catalogue import LARGEST
 from umpirical.reports import numbers
 from umpirical.reports.pages import plain, quoted
 from umpirical.reports.record import Strict, first_problem, record_json
 from umpirical.store.files import write_text
 
-TRUTH = "The labels are the truth: where people err, the corrected estimate errs with them."
+TRUTH = "The labels are correct. If people make errors, the corrected estimate contains the same errors."
 
 
 def correction_assumptions(
@@ -25,14 +26,14 @@ def correction_assumptions(
     """Returns what a correction assumes."""
     said = [*_of_method(method, settings), _of_rows(columns)]
     if settings.estimate == "win-rate":
-        said.append("A tie counts one half. Verdicts and labels name the same side: a win is one in both.")
+        said.append("A tie counts as half a win. Verdicts and labels both name the side that wins.")
     if "item" not in columns:
-        said.append("No column names the items: that no item is there twice could not be checked.")
+        said.append("No item appears twice. This could not be checked because no column names the items.")
     if systems > 1:
         said.append(
-            "The judge's limits are held against every system. Nobody has tested that it errs alike on all."
+            "The same thresholds for the judge's errors apply to every system. This was not tested."
             if method == "bounds"
-            else "Every system is corrected by its own labels. No calibration is shared between systems."
+            else "Each system is corrected with its own labels. Systems share no calibration."
         )
     return said
 
@@ -40,39 +41,44 @@ def correction_assumptions(
 def _of_method(method: Method, settings: SettingsRecord) -> list[str]:
     if method == "labels":
         return [
-            "The labelled rows are a random sample of the rows that have a verdict.",
-            "A choice of rows by what the judge said is looked for; any other choice goes unseen.",
+            "The labeled rows are a random sample of the rows with a verdict.",
+            "Umpirical checks whether rows were chosen by verdict. It cannot detect any other selection.",
             TRUTH,
-            "The interval is about the population that the rows were drawn from.",
+            "The interval describes the population from which the rows were drawn.",
         ]
     if method == "bounds":
         step = f"{numbers.step(settings.step)} {numbers.units('requirement', settings.step)}"
         return [
-            "The judge errs on these rows as on the built-in stimuli, within the limits. Nothing here tests that.",
-            f"Two answers are equal, or one is better by at least {step} of the built-in ladder.",
-            "Each pair was shown in an order that was drawn by chance, or in both orders.",
-            "If all of that is so, the bounds hold the truth in at least 95 % of samples.",
-            "They are no interval around an estimate: nothing between them can be ruled out.",
+            "The judge errs on these rows as on the built-in test cases, within the limits. This was not tested.",
+            f"Two answers are equal, or one is better by at least {step} as the built-in test cases count it.",
+            "Each pair was shown in random order, or in both orders.",
+            "If all these assumptions hold, the bounds contain the true value in at least 95% of samples.",
+            "They are not an interval around an estimate: every value between them remains possible.",
         ]
     origin = (
-        "Labels were given to so many rows of each label, and rows of one label are a random sample of the target's "
-        "rows of that label. Rows with a label are not part of the target."
+        "You chose how many rows of each label to label. Rows of one label are a random sample of the target's rows "
+        "with that label. The labeled rows are not part of the target."
         if settings.labels == "by-label"
-        else "Sensitivity and specificity carry over to these rows from elsewhere. Nothing here tests that."
+        else "Sensitivity and specificity measured elsewhere also apply to these rows. This was not tested."
     )
-    positive = "What counts as positive in the record is what passes here." if settings.record else ""
-    return [origin, "The judge errs alike on all rows of one truth.", *([positive] if positive else []), TRUTH]
+    positive = "A positive label in the record means the same as a pass here." if settings.record else ""
+    return [
+        origin,
+        "The judge errs equally often on all rows with the same true label.",
+        *([positive] if positive else []),
+        TRUTH,
+    ]
 
 
 def _of_rows(columns: Mapping[str, str]) -> str:
     if "cluster" in columns:
-        return "Rows of different clusters are independent of each other."
-    return "Every row is independent of the others: no column of clusters was named."
+        return "Rows in different clusters are independent of each other."
+    return "All rows are independent of each other: you named no cluster column."
 
 
 ASSUMED = [
-    "The verdicts were given by the judge of the datasheet, as it was measured. The file does not say by whom.",
-    "The datasheet follows from the judge's responses. `umpirical verify` checks that where the run is at hand.",
+    "The verdicts come from the judge described in the datasheet. The file does not name its judge.",
+    "The datasheet follows from the judge's responses. `umpirical verify` checks this if the run is available.",
 ]
 """What a claim assumes beside the correction and the datasheet."""
 
@@ -99,7 +105,8 @@ def correction_lines(correction: Correction) -> Iterator[str]:
             missing = numbers.count(sum(system.without.values()))
             yield f"  {missing} of {numbers.count(system.rows)} rows have no verdict ({counts})"
         if system.with_missing:
-            yield f"  with those rows at any value: {numbers.interval(*system.with_missing)}"
+            within = numbers.scaled_interval(*system.with_missing, scale_of(correction))
+            yield f"  with those rows at every possible value: {within}"
         for rate in system.error_rates:
             limit = "" if rate.limit is None else f", limit used {numbers.rate(rate.limit)}"
             counts = f"{numbers.count(rate.numerator)}/{numbers.count(rate.denominator)}"
@@ -108,36 +115,45 @@ def correction_lines(correction: Correction) -> Iterator[str]:
             yield f"  warning: {warning}"
     if correction.systems_differ is not None:
         p = numbers.p_value(correction.systems_differ)
-        verdict = "differ" if correction.systems_differ < DIFFER else "are not shown to differ"
-        yield f"The judge's errors {verdict} between systems ({p}); each is corrected by its own labels all the same."
+        verdict = "differ" if correction.systems_differ < DIFFER else "do not differ significantly"
+        yield f"The judge's errors {verdict} between systems ({p}). Each system is corrected with its own labels."
 
 
 def system_sentence(correction: Correction, system: SystemRecord) -> str:
     """Returns what the judge says and what is left of it: `win rate 0.620, corrected 0.580 [0.510, 0.650] (...)`."""
     name = correction.settings.estimate.replace("-", " ")
     alone = system.uncorrected
-    before = figure(alone) if isinstance(alone, Estimate) else "none"
+    scale = scale_of(correction)
+    before = figure(alone, scale) if isinstance(alone, Estimate) else "none"
     found = system.corrected
     if isinstance(found, BoundsRecord):
         if not found.learned:
-            return f"{name} by the judge {before}; nothing is learned: the judge's error rates allow almost any value"
-        within = numbers.interval(found.low, found.high)
-        return f"{name} by the judge {before}; it lies within {within} ({METHODS['bounds']})"
+            return f"{name} by the judge {before}; almost any value is possible with the judge's error rates"
+        within = numbers.scaled_interval(found.low, found.high, scale)
+        return f"{name} by the judge {before}; true value within {within} ({METHODS['bounds']})"
     if not isinstance(found, Estimate):
         return f"{name} by the judge {before}; no corrected estimate: {found.reason}"
-    return f"{name} by the judge {before}; corrected {figure(found)} ({METHODS[system.method]}, {_counts(system)})"
+    return (
+        f"{name} by the judge {before}; corrected {figure(found, scale)} ({METHODS[system.method]}, {_counts(system)})"
+    )
 
 
-def figure(estimate: Estimate) -> str:
+def scale_of(correction: Correction) -> Scale:
+    """Returns the scale of the corrected values: a mean score is in grades, everything else is a rate."""
+    return "steps" if correction.settings.estimate == "mean-score" else "rate"
+
+
+def figure(estimate: Estimate, scale: Scale) -> str:
     """Returns a value and its interval."""
     limits = estimate.interval
-    return f"{numbers.rate(estimate.value)} {numbers.interval(limits.low, limits.high) if limits else ''}".rstrip()
+    written = numbers.scaled_interval(limits.low, limits.high, scale) if limits else ""
+    return f"{numbers.scaled(estimate.value, scale)} {written}".rstrip()
 
 
 def _counts(system: SystemRecord) -> str:
     if system.labels:
         return f"{numbers.count(system.labels)} {numbers.units('label', system.labels)}"
-    return "error rates from elsewhere"
+    return "error rates from another source"
 
 
 # Corrected estimates and claims as Markdown, pure functions of their records. Foreign text in them is inert.
@@ -158,38 +174,38 @@ def _correction(correction: Correction) -> Iterator[str]:
     yield from ("---", f"format: {quoted(correction.format)}", f"data: {quoted(correction.source.name)}", "---", "")
     yield from (f"# Corrected {name}: {plain(correction.source.name)}", "")
     yield from (f"- {plain(line)}" for line in correction_lines(correction))
-    yield from ("", *_table(correction.systems), "")
+    yield from ("", *_table(correction.systems, scale_of(correction)), "")
     yield from _assumed(correction.assumptions)
     yield f"SHA-256 of the data: `{correction.source.sha256}`"
 
 
-def _table(systems: Iterable[SystemRecord]) -> Iterator[str]:
+def _table(systems: Iterable[SystemRecord], scale: Scale) -> Iterator[str]:
     yield "| system | rows | labels | by the judge | corrected | method |"
     yield "| --- | ---: | ---: | --- | --- | --- |"
     for system in systems:
-        alone = figure(system.uncorrected) if isinstance(system.uncorrected, Estimate) else "none"
+        alone = figure(system.uncorrected, scale) if isinstance(system.uncorrected, Estimate) else "none"
         cells = [
             plain(system.system) or "all",
             numbers.count(system.rows),
             numbers.count(system.labels),
             alone,
-            _corrected(system),
+            _corrected(system, scale),
             METHODS[system.method],
         ]
         yield f"| {' | '.join(cells)} |"
 
 
-def _corrected(system: SystemRecord) -> str:
+def _corrected(system: SystemRecord, scale: Scale) -> str:
     found = system.corrected
     if isinstance(found, Estimate):
-        return figure(found)
+        return figure(found, scale)
     if isinstance(found, BoundsRecord):
-        return f"within {numbers.interval(found.low, found.high)}" if found.learned else "nothing is learned"
+        return f"within {numbers.scaled_interval(found.low, found.high, scale)}" if found.learned else "no information"
     return "none"
 
 
 def _assumed(sentences: Iterable[str]) -> Iterator[str]:
-    yield from ("## What is assumed", "")
+    yield from ("## Assumptions", "")
     yield from (f"- {plain(sentence)}" for sentence in sentences)
     yield ""
 
@@ -204,9 +220,9 @@ def _claim(claim: Claim, digest: str) -> Iterator[str]:
     yield from ("---", *(f"{name}: {quoted(value)}" for name, value in fields.items()), "---", "")
     yield from (f"# Claim: {claim.correction.settings.estimate.replace('-', ' ')} by {plain(claim.judge.name)}", "")
     yield from (f"- {plain(sentence)}" for sentence in claim.sentences)
-    yield from ("", *_table(claim.correction.systems), "")
+    yield from ("", *_table(claim.correction.systems, scale_of(claim.correction)), "")
     yield from _assumed([*claim.correction.assumptions, *claim.assumptions])
-    yield from ("## What it rests on", "", "| what | digest |", "| --- | --- |")
+    yield from ("## Evidence", "", "| file | digest |", "| --- | --- |")
     rests = [
         (claim.correction.source.name, claim.correction.source.sha256),
         ("the corrected estimate", claim.correction_sha256),
@@ -216,7 +232,10 @@ def _claim(claim: Claim, digest: str) -> Iterator[str]:
         ("this claim, as JSON", digest),
     ]
     yield from (f"| {plain(name)} | `{sha}` |" for name, sha in rests)
-    yield from ("", "To check it, put the JSON of the claim beside the other files:  `umpirical verify CLAIM.json`")
+    yield from (
+        "",
+        "To check this claim, save its JSON next to the other files and run `umpirical verify CLAIM.json`.",
+    )
 
 
 # Writes corrected estimates and claims as JSON and Markdown, and reads them back.
@@ -247,11 +266,11 @@ def claim_text(claim: Claim) -> str:
 
 
 def read_correction(path: Path) -> Correction:
-    return _read(path, Correction, "a corrected estimate: umpirical correct writes one")
+    return _read(path, Correction, "a corrected estimate, as written by `umpirical correct`")
 
 
 def read_claim(path: Path) -> Claim:
-    return _read(path, Claim, "a claim: umpirical claim writes one")
+    return _read(path, Claim, "a claim, as written by `umpirical claim`")
 
 
 def _write(folder: Path, stem: str, text: str, markdown: str) -> tuple[Path, Path]:
@@ -264,10 +283,10 @@ def _write(folder: Path, stem: str, text: str, markdown: str) -> tuple[Path, Pat
 
 def _read(path: Path, kind: type[Document], what: str) -> Document:
     if not path.is_file() or path.stat().st_size > LARGEST:
-        raise UsageError(f"{path} is no file, or too large to read", fix=f"name {what}")
+        raise UsageError(f"{path} does not exist, is not a file or is too large", fix=f"name {what}")
     try:
         return kind.model_validate_json(path.read_text(encoding="utf-8"))
     except ValidationError as error:
-        raise UsageError(f"{path.name} is not whole: {first_problem(error)}", fix=f"name {what}") from None
+        raise UsageError(f"{path.name} is incomplete or damaged: {first_problem(error)}", fix=f"name {what}") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path.name} is not UTF-8 text", fix=f"name {what}") from None

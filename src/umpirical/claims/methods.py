@@ -113,7 +113,7 @@ _COUNTS = re.compile(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", re.ASCII)
 RIGHT, WRONG, EQUAL = "target-sensitivity", "wrong-choice-rate", "raw-false-preference"
 """The measures of a datasheet that bounds rest on: the better is named, the worse is, and one of two equals is."""
 
-LABELS_NEEDED = "label a random sample of the rows: no record is needed then"
+LABELS_NEEDED = "label a random sample of the rows, which needs no record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +149,8 @@ def recorded_rates(found: ReadRecord) -> KnownRates:
         estimate = measure.result if measure else None
         if not isinstance(estimate, Estimate):
             why = f": {estimate.reason}" if estimate else ""
-            message = f"{found.file.name} does not say how often the judge is wrong on each side ({wrong}{why})"
-            raise UsageError(message, fix=f"name a stress report whose data has gold labels; or {LABELS_NEEDED}")
+            message = f"{found.file.name} does not contain both error rates of the judge ({wrong}{why})"
+            raise UsageError(message, fix=f"use a stress report on data with gold labels, or {LABELS_NEEDED}")
         hits, units = estimate.denominator - estimate.numerator, float(estimate.denominator)
         effective = units / design_effect(estimate)
         rates.append(Counted(hits / units * effective, effective))
@@ -184,16 +184,18 @@ def pair_limits(found: ReadRecord, *, step: float, alpha: float) -> PairLimits:
 
 def _no_rate(found: ReadRecord, name: str, stratum: str) -> UsageError:
     steps = ", ".join(m.stratum for m in found.record.measures if m.name == name and m.arm == BASELINE)
-    known = f"; it has it at {steps}" if steps and stratum else ""
+    known = f"; it is available at {steps}" if steps and stratum else ""
     message = f"{found.file.name} has no {name}{f' at {stratum}' if stratum else ''}{known}"
-    return UsageError(message, fix=f"name the datasheet of a judge that compares; or {LABELS_NEEDED}")
+    return UsageError(message, fix=f"use the datasheet of a compare judge, or {LABELS_NEEDED}")
 
 
 def _counts(text: str, name: str) -> Counted:
     found = _COUNTS.fullmatch(text)
     if not found or int(found[1]) > int(found[2]) or int(found[2]) == 0:
-        fix = f"how many of how many, such as --{name} 45/50: a share alone does not say how sure it is"
-        raise UsageError(f"{text!r:.60} is no {name}", fix=fix)
+        fix = (
+            f"give a count and a total, for example --{name} 45/50: a proportion alone does not show how certain it is"
+        )
+        raise UsageError(f"invalid {name} {text!r:.60}", fix=fix)
     return Counted(float(found[1]), float(found[2]))
 
 
@@ -233,7 +235,7 @@ SELECTED, DOUBTFUL = 0.001, 0.05
 
 ALPHA = 0.05
 
-RANDOM = "label rows that are drawn at random from all rows"
+RANDOM = "label rows drawn at random from all rows"
 
 PPI = "PPI++, Wilson on the effective sample size, Student's t"
 LANG = "Rogan-Gladen, Lang and Reiczigel's interval"
@@ -280,23 +282,24 @@ def by_random_labels(sample: Sample) -> Found:
 def _unfit_labels(labelled: Scores, others: Scores) -> str:
     """Returns why labels cannot correct anything; empty if they can."""
     if len(labelled) < FEWEST_LABELS:
-        return f"{_n(len(labelled), 'label')}, at least {FEWEST_LABELS} are needed: {RANDOM}"
+        return f"{_n(len(labelled), 'label')}, but at least {FEWEST_LABELS} are needed: {RANDOM}"
     if (clusters := _clusters(labelled)) < FEWEST_CLUSTERS:
-        return f"labels from {_n(clusters, 'cluster')}, at least {FEWEST_CLUSTERS} are needed: {RANDOM}"
+        return f"labels from {_n(clusters, 'cluster')}, but at least {FEWEST_CLUSTERS} are needed: {RANDOM}"
     if len(np.unique(labelled.labels)) == 1:
-        return f"all {len(labelled)} labels are the same, so they show no spread: label more rows"
+        return f"all {len(labelled)} labels are the same, so their variation is unknown: label more rows"
     return _selected(labelled, others) if len(others) else ""
 
 
 def _selected(labelled: Scores, others: Scores) -> str:
     """Returns how the labelled rows are seen to be no random sample; empty if they are not."""
     if len(np.unique(labelled.judged)) == 1 and (others.judged != labelled.judged[0]).any():
-        return f"the judge said the same about every labelled row, and not about the others: {RANDOM}"
+        return f"the judge gave every labeled row the same verdict but not the other rows: {RANDOM}"
     if (p := _selection(labelled, others)) < SELECTED:
-        means = " and ".join(numbers.rate(float(each.judged.mean())) for each in (labelled, others))
+        means = " and ".join(numbers.ratio(float(each.judged.mean())) for each in (labelled, others))
         return (
-            f"the labelled rows are no random sample: the judge's mean is {means} on the others "
-            f"({numbers.p_value(p)}). {RANDOM.capitalize()}; if you chose so many of each label, say --labels by-label"
+            f"the labeled rows are not a random sample: the judge's mean is {means} on the others "
+            f"({numbers.p_value(p)}). {RANDOM.capitalize()}. If you chose how many rows of each label to label, pass "
+            "--labels by-label"
         )
     return ""
 
@@ -304,17 +307,20 @@ def _selected(labelled: Scores, others: Scores) -> str:
 def _label_warnings(labelled: Scores, others: Scores, tuning: float) -> list[str]:
     warnings = []
     if len(labelled) < ENOUGH_LABELS:
-        warnings.append(f"{len(labelled)} labels: below {ENOUGH_LABELS}, intervals may cover less than 95 %.")
+        warnings.append(
+            f"{len(labelled)} labels: with fewer than {ENOUGH_LABELS}, the true coverage of intervals may be below 95%."
+        )
     if (rare := float(min(labelled.labels.sum(), (1 - labelled.labels).sum()))) < FEW_EVENTS:
         side = f"One side has {numbers.count(rare)} of the labels"
-        warnings.append(f"{side}: below {FEW_EVENTS}, the estimate leans away from it.")
+        warnings.append(f"{side}: with fewer than {FEW_EVENTS}, the estimate is biased away from it.")
     if not len(others):
-        warnings.append("Every row has a label: this is the mean of the labels, and the judge adds nothing.")
+        warnings.append("Every row has a label: the result is the mean of the labels, and the verdicts add nothing.")
     elif tuning == 0:
-        warnings.append("The judge does not agree with the labels more than chance would: it is left out of account.")
+        warnings.append("The judge agrees with the labels no more than by chance: its verdicts are ignored.")
     elif (p := _selection(labelled, others)) < DOUBTFUL:
         warnings.append(
-            f"The judge's verdicts differ on labelled and other rows ({numbers.p_value(p)}): a random sample?"
+            f"The judge's verdicts differ between labeled and other rows ({numbers.p_value(p)}). Check that the sample "
+            "is random."
         )
     return warnings
 
@@ -327,7 +333,7 @@ def by_label(sample: Sample) -> Found:
     """Rogan and Gladen: so many rows of each label show how often the judge errs; the other rows are the target."""
     labelled, target = sample.labelled, sample.others
     if not len(target):
-        reason = "every row has a label, so none is left to estimate: keep the target's rows without labels"
+        reason = "every row has a label, so nothing is left to estimate: keep the target's rows without labels"
         return Found("rogan-gladen", Undefined(reason))
     truths = np.unique(labelled.labels)
     kinds = np.unique(np.concatenate([labelled.judged, target.judged, truths]))[::-1]
@@ -335,15 +341,17 @@ def by_label(sample: Sample) -> Found:
     rows = [labelled.among(labelled.labels == kind) for kind in kinds]
     for kind, row in zip(kinds, rows, strict=True):
         if len(row) < FEWEST_LABELS:
-            reason = f"{_n(len(row), 'label')} of {_called(float(kind))}, at least {FEWEST_LABELS} are needed of each"
+            reason = (
+                f"{_n(len(row), 'label')} of {_called(float(kind))}, but at least {FEWEST_LABELS} of each are needed"
+            )
             return Found(method, Undefined(reason))
     if len(kinds) < 2:
-        return Found(method, Undefined("all labels and verdicts are the same: nothing can be told apart"))
+        return Found(method, Undefined("all labels and verdicts are the same, so error rates cannot be estimated"))
     confusion = [np.array([row.share(row.judged == kind).rate for kind in kinds]) for row in rows]
     units = [min(row.share(row.judged == kind).units for kind in kinds) for row in rows]
     shown = tuple(
         ErrorRateRecord(
-            name=f"right where the label is {_called(float(kind))}",
+            name=f"correct where the label is {_called(float(kind))}",
             value=float(confusion[place][place]),
             numerator=float((row.judged == kind).sum()),
             denominator=len(row),
@@ -408,14 +416,14 @@ def _corrected(
 
 def _too_close(apart: float) -> str:
     return (
-        f"the judge hardly tells the truths apart (Youden's index {numbers.rate(apart)}, at least "
-        f"{numbers.rate(LEAST_SEPARATION)} is needed): dividing by that magnifies every error. "
-        "Label a random sample of the rows, or use a better judge"
+        f"the judge hardly separates the true labels (Youden's index {apart:.2f}, at least {LEAST_SEPARATION:.2f} is "
+        "needed), and the correction would magnify every error. Label a random sample of the rows, or use a better "
+        "judge"
     )
 
 
 def _called(score: float) -> str:
-    return {1.0: "win or pass", 0.5: "tie", 0.0: "loss or fail"}.get(score, numbers.rate(score))
+    return {1.0: "win or pass", 0.5: "tie", 0.0: "loss or fail"}.get(score, f"{score:g}")
 
 
 def _clusters(scores: Scores) -> int:

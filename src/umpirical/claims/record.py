@@ -21,7 +21,7 @@ class SourceRecord(Strict):
     name: str
     sha256: str
     rows: int
-    columns: dict[str, str] = Field(description="The column of each role.")
+    columns: dict[str, str] = Field(description="The column used for each role.")
 
 
 class MatchRecord(Strict):
@@ -35,13 +35,13 @@ class SettingsRecord(Strict):
     """What a person has said, so that everything can be computed again."""
 
     estimate: Estimand
-    low: float = Field(default=0.0, description="Least value of the scale.")
-    high: float = Field(default=1.0, description="Greatest value of the scale.")
+    low: float = Field(default=0.0, description="Lowest value of the scale.")
+    high: float = Field(default=1.0, description="Highest value of the scale.")
     labels: LabelSample = "random"
-    step: float = Field(default=1.0, description="The least difference that counts, in requirements; for bounds.")
+    step: float = Field(default=1.0, description="For bounds: the smallest difference that counts, in requirements.")
     sensitivity: str = Field(default="", description="Hits and units, such as 45/50; empty if not given.")
     specificity: str = ""
-    record: MatchRecord | None = Field(default=None, description="The judge's record that error rates are taken from.")
+    record: MatchRecord | None = Field(default=None, description="The judge's record that the error rates come from.")
 
 
 class ErrorRateRecord(Strict):
@@ -51,8 +51,10 @@ class ErrorRateRecord(Strict):
     value: float
     numerator: float
     denominator: float
-    units: float = Field(description="Independent units that are worth as much.")
-    limit: float | None = Field(default=None, description="For bounds: the one-sided limit that was used.")
+    units: float = Field(
+        description="Effective sample size: the number of independent units with the same information."
+    )
+    limit: float | None = Field(default=None, description="For bounds: the one-sided limit used.")
     origin: str
 
 
@@ -64,7 +66,7 @@ class BoundsRecord(Strict):
     high: float
     level: float = 0.95
     method: str
-    learned: bool = Field(description="False if the bounds leave nearly everything open.")
+    learned: bool = Field(description="False if the bounds exclude almost nothing.")
 
 
 CorrectedRecord = Annotated[Estimate | BoundsRecord | Undefined, Field(discriminator="kind")]
@@ -76,16 +78,18 @@ class SystemRecord(Strict):
     system: str
     rows: int
     labels: int = Field(description="Rows with a label and a verdict.")
-    without: dict[str, int] = Field(description="Rows without a verdict, by reason. None of them is imputed.")
-    uncorrected: ResultRecord = Field(description="What the judge's verdicts alone say.")
+    without: dict[str, int] = Field(description="Rows without a verdict, by reason. They are not imputed.")
+    uncorrected: ResultRecord = Field(description="The estimate from the judge's verdicts alone.")
     corrected: CorrectedRecord = Field(
-        description="Numerator and denominator count what it rests on: labels, or verdicts where rates are transported."
+        description="Numerator and denominator count labels, or verdicts if the error rates come from another source."
     )
     method: Method
-    tuning: float | None = Field(default=None, description="PPI++: how far the judge is relied on, 0 to 1.")
-    separation: float | None = Field(default=None, description="How far the judge tells the truths apart; Youden's J.")
+    tuning: float | None = Field(default=None, description="PPI++: the weight of the judge, 0 to 1.")
+    separation: float | None = Field(
+        default=None, description="How well the judge separates the true labels: Youden's J."
+    )
     with_missing: tuple[float, float] | None = Field(
-        default=None, description="The interval if rows without a verdict may have any value; null if there are none."
+        default=None, description="The interval if rows without a verdict could have any value; null if there are none."
     )
     error_rates: list[ErrorRateRecord] = Field(default=[])
     warnings: list[str] = Field(default=[])
@@ -100,7 +104,8 @@ class Correction(Strict):
     settings: SettingsRecord
     systems: list[SystemRecord]
     systems_differ: float | None = Field(
-        default=None, description="P-value that the judge errs alike on all systems; null with fewer than two."
+        default=None,
+        description="P-value for the hypothesis that the judge errs equally on all systems; null for a single system.",
     )
     assumptions: list[str]
 
@@ -132,5 +137,5 @@ class Claim(Strict):
     judge: JudgeSummary
     evidence_file: MatchRecord = Field(description="The judge's record on natural text; may be the datasheet itself.")
     evidence: JudgeSummary = Field(description="The same judge on natural text with labels.")
-    sentences: list[str] = Field(description="The statement. It follows from the rest.")
+    sentences: list[str] = Field(description="The statement, derived from the other fields.")
     assumptions: list[str]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from umpirical.claims.correction import correct_target, find_record
-from umpirical.claims.documents import ASSUMED, claim_text, figure, read_claim, sha256, system_sentence
+from umpirical.claims.documents import ASSUMED, claim_text, read_claim, sha256, system_sentence
 from umpirical.claims.record import Claim, Correction, JudgeSummary, MatchRecord
 from umpirical.datasets.verdicts.targets import TargetSpec, read_target
 from umpirical.domain.errors import StoreError, UmpiricalError, UsageError
@@ -21,7 +21,7 @@ from umpirical.reports.decision import TITLES
 from umpirical.reports.record import JudgeRecord, MeasureRecord, Record, record_json
 from umpirical.study.verification import Check, verify_run
 
-EDITED = "was it edited? `umpirical report RUN` writes it again from the responses"
+EDITED = "if the file was edited, write it again from the responses with `umpirical report RUN`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def _check_card(found: ReadRecord) -> None:
         return
     marked = [line for line in card.read_text(encoding="utf-8", errors="replace").splitlines() if "SHA-256" in line]
     if marked and "`" in marked[-1] and f"`{sha256(found.text)}`" not in marked[-1]:
-        raise StoreError(f"{found.file.name} is not the record that {card.name} was made from", fix=EDITED)
+        raise StoreError(f"{found.file.name} is not the record that {card.name} was written from", fix=EDITED)
 
 
 def _check_decision(found: ReadRecord) -> None:
@@ -132,8 +132,8 @@ def make_claim(correction: Correction, judge: JudgeRecordFile, evidence: JudgeRe
     digest = sha256(judge.found.text)
     used = correction.settings.record
     if used is not None and used.sha256 != digest:
-        fix = f"name the record {used.name} whose digest is {used.sha256[:16]}, or correct the estimate again"
-        raise UsageError("the corrected estimate rests on another record of the judge", fix=fix)
+        fix = f"use the record {used.name} with digest {used.sha256[:16]}, or run umpirical correct again"
+        raise UsageError("the corrected estimate was made with another record of the judge", fix=fix)
     evidence = evidence or judge
     _check_evidence(judge.found, evidence.found)
     summary, shown = judge_summary(judge.found), judge_summary(evidence.found)
@@ -156,10 +156,12 @@ def _check_evidence(judge: ReadRecord, evidence: ReadRecord) -> None:
     _check_agreement(name, evidence.record.measures)
     if not _same_judge(judge.record.judge, evidence.record.judge):
         raise UsageError(
-            f"{name} is about another judge", fix="use the same model, settings, prompt and code for both runs"
+            f"{name} describes a different judge", fix="use the same model, settings, prompt and code for both runs"
         )
     if not evidence.record.complete:
-        raise UsageError(f"{name} is of an incomplete run", fix="umpirical run  resumes it, in the study's folder")
+        raise UsageError(
+            f"{name} comes from an incomplete run", fix="finish the run: umpirical run  in the study's folder"
+        )
 
 
 def _check_agreement(name: str, measures: Sequence[MeasureRecord]) -> None:
@@ -168,16 +170,16 @@ def _check_agreement(name: str, measures: Sequence[MeasureRecord]) -> None:
         raise UsageError(
             f"{name} has no labels on natural text, which a claim needs. The built-in test cases cannot show whether a "
             "judge has memorized them, or judges differently because it notices a test",
-            fix="umpirical init FOLDER --from DATA  starts a study of labelled pairs or responses. Add --evidence with "
-            "its run",
+            fix="start a study of labeled pairs or responses with  umpirical init FOLDER --from DATA, and pass its run "
+            "with --evidence",
         )
     result = found.result
     low = result.interval.low if isinstance(result, Estimate) and result.interval else None
     if low is None or low <= 0:
-        shown = figure(result) if isinstance(result, Estimate) else f"undefined ({result.reason})"
+        shown = numbers.measured(found, result) if isinstance(result, Estimate) else f"undefined ({result.reason})"
         raise UsageError(
             f"{name} does not show that the judge agrees with the labels beyond chance: {found.title.lower()} {shown}",
-            fix="use more labelled data if the interval is wide. Otherwise the judge is not fit for a claim",
+            fix="use more labeled data if the interval is wide. Otherwise do not base a claim on this judge",
         )
 
 
@@ -250,7 +252,7 @@ def _about(judge: JudgeSummary) -> str:
 def _measured(measure: MeasureRecord) -> str:
     part = f" at {numbers.part(measure.stratum)}" if measure.stratum not in {"", "original"} else ""
     result = measure.result
-    said = figure(result) if isinstance(result, Estimate) else f"undefined ({result.reason})"
+    said = numbers.measured(measure, result) if isinstance(result, Estimate) else f"undefined ({result.reason})"
     return f"{measure.title[:1].lower()}{measure.title[1:]}{part} {said}"
 
 
@@ -316,21 +318,21 @@ def _files(path: Path, claim: Claim) -> list[Path]:
 def _consistent(claim: Claim) -> str:
     """Raises unless the statement follows from the parts of the claim."""
     if sha256(record_json(claim.correction)) != claim.correction_sha256:
-        raise StoreError("its corrected estimate has another digest")
+        raise StoreError("the digest of its corrected estimate is wrong")
     if statement(claim.correction, claim.judge, claim.evidence) != claim.sentences:
-        raise StoreError("its sentences do not follow from its figures")
+        raise StoreError("its sentences do not match its numbers")
     _check_agreement("its evidence", claim.evidence.measures)
     if claim.evidence.model != claim.judge.model:
-        raise StoreError("its evidence is about another judge")
+        raise StoreError("its evidence is about a different judge")
     if claim.assumptions != ASSUMED:
-        raise StoreError("it does not say all that it assumes")
-    return f"judge {claim.judge.name}, {len(claim.correction.systems)} corrected, its sentences follow from its figures"
+        raise StoreError("its list of assumptions is incomplete")
+    return f"judge {claim.judge.name}, {len(claim.correction.systems)} corrected, its sentences match its numbers"
 
 
 def _card(card: Path, claim: Claim) -> str:
     if card.read_text(encoding="utf-8") != claim_text(claim):
-        raise StoreError("it does not say what the claim says")
-    return "follows from the claim"
+        raise StoreError("it does not match the claim")
+    return "matches the claim"
 
 
 def _recomputed(source: Path, path: Path, claim: Claim) -> str:
@@ -339,10 +341,10 @@ def _recomputed(source: Path, path: Path, claim: Claim) -> str:
     spec = TargetSpec(settings.estimate, published.source.columns, settings.low, settings.high)
     target = read_target(source, spec)
     if target.sha256 != published.source.sha256:
-        raise StoreError("it is not the file that was corrected: another digest")
+        raise StoreError("it is not the file that was corrected: its digest is different")
     again = correct_target(target, settings, _record(path, claim))
     if not _alike(*(each.model_dump(exclude={"umpirical_version"}) for each in (again, published))):
-        raise StoreError("the corrected estimate does not follow from it")
+        raise StoreError("the corrected estimate does not follow from this file")
     return f"{target.rows:,} rows, the corrected estimate follows from them"
 
 
@@ -365,10 +367,12 @@ def _record(path: Path, claim: Claim) -> ReadRecord | None:
 def _judged(file: Path, published: MatchRecord, summary: JudgeSummary) -> str:
     judge = read_judge(file)
     if sha256(judge.found.text) != published.sha256:
-        raise StoreError("it is not the record that was published with the claim: another digest")
+        raise StoreError("it is not the record that was published with the claim: its digest is different")
     if judge_summary(judge.found) != summary:
-        raise StoreError("the claim says something else about the judge")
-    held = "follows from its responses" if judge.held else "NOT CHECKED against its responses, which are not here"
+        raise StoreError("the claim describes the judge differently")
+    held = (
+        "follows from its responses" if judge.held else "NOT CHECKED against its responses because the run is not here"
+    )
     return f"digest {published.sha256[:16]}, {held}"
 
 

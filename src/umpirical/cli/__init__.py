@@ -7,46 +7,68 @@ import click
 
 __all__ = ["main"]
 
-COMMANDS = {
-    "demo": "An offline tour: simulated judges with planted defects, measured. No key.",
-    "init": "Write a study file to start from.",
-    "draft": "Have a model draft a family of tasks from your rubric, for a person to review.",
-    "check": "Check a study: config, prompts, tasks, keys. Makes no calls.",
-    "datasheet": "Measure one judge, in one command, and write its datasheet.",
-    "plan": "Show what a run would take: calls, tokens, price, time, precision. Makes no calls.",
-    "generate": "Have a model write the stimuli that a program cannot make; check and validate them.",
-    "review": "Have people review what was generated: accept, edit, reject, relabel.",
-    "run": "Measure the judges of a study, or resume a run that stopped.",
-    "serving": "Ask a few questions alone and amid many others, and count the answers that change.",
-    "more": "Ask just what would settle what a run leaves open, and measure both together.",
-    "report": "Reread a run, or all runs of a study, and write the report. Needs no key.",
-    "compare": "Compare judges on the same stimuli, and say which to take for which use. Makes no calls.",
-    "gate": "Hold a run to a policy and to an earlier run, for a pipeline: exit code, JUnit, JSON. Makes no calls.",
-    "measure": "Measure verdicts that a judge gave in the past, from a file. Makes no calls.",
-    "readouts": "Read a run in other ways: log-probabilities, both orders. Makes no calls, recommends one.",
-    "jury": "Make one judge of several that were measured, and measure it. Makes no calls.",
-    "correct": "Correct a win rate, pass rate or mean score for its judge's errors. Makes no calls.",
-    "claim": "Join a corrected estimate and the judge's datasheet into one statement to publish.",
-    "export": "Write a run for another tool: a log for `inspect view`. Makes no calls.",
-    "runs": "List the runs of a study.",
-    "view": "Look at studies, runs and trials in a browser, also while a run is asked; or write a gallery.",
-    "verify": "Hold a run to its digests, and a published datasheet to its responses. Makes no calls.",
-    "prices": "Show what is known about a model's price, and the source.",
-    "schema": "Print the JSON Schema of a study file, a policy, a datasheet or a comparison.",
-    "doctor": "Show versions, and which keys are set.",
-    "completion": "Print a script that completes commands in bash, zsh or fish.",
-}
-
-
 SECTIONS = {
+    "Start": {
+        "demo": "Test seven simulated judges, six of them flawed. Offline.",
+        "init": "Create a study file that runs as it is.",
+        "doctor": "Show versions, free disk space and which API keys are set.",
+    },
+    "Measure a judge": {
+        "datasheet": "Test one judge and write its datasheet.",
+        "check": "Check a study before it runs.",
+        "plan": "Show what a run would take: calls, tokens, price, time and precision.",
+        "run": "Test every judge of a study, or resume an interrupted run.",
+        "extend": "Collect more data for a run that ended inconclusive.",
+    },
+    "Look at results (no calls)": {
+        "view": "Browse studies, runs and single trials in a browser.",
+        "list": "List the runs of a study.",
+        "report": "Write the report of a run again from its stored replies.",
+        "compare": "Compare judges and say which to use for what.",
+    },
+    "Automate (no calls)": {
+        "gate": "Pass or fail a judge in CI, against a policy and an optional baseline.",
+        "verify": "Check a run's files against their checksums and its published report.",
+        "export": "Write a run as an Inspect log.",
+    },
+    "Prepare test data": {
+        "generate": "Have a model write the test cases that a program cannot.",
+        "review": "Have people accept, edit or reject what a model wrote.",
+        "draft": "Have a model draft your own tasks from a rubric.",
+    },
+    "Analyze (no calls, except load-check)": {
+        "measure": "Measure verdicts that a judge gave in the past.",
+        "correct": "Adjust a win rate, pass rate or mean score for the judge's errors.",
+        "claim": "Publish a corrected result together with its judge's datasheet.",
+        "jury": "Combine several tested judges into one, and test that.",
+        "rescore": "Score a run in other ways (log-probabilities, both orders) and recommend one.",
+        "load-check": "Check whether server load (batching) changes the judge's verdicts.",
+    },
+    "Utilities": {
+        "prices": "Show what a model costs, and where the price comes from.",
+        "schema": "Print the JSON Schema of a study file, a policy or a record.",
+        "completion": "Print a script that completes commands in bash, zsh or fish.",
+    },
+}
+"""The commands, as `--help` lists them."""
+
+COMMANDS = {name: about for commands in SECTIONS.values() for name, about in commands.items()}
+
+MODULES = {
     "start": ("demo", "init", "draft", "prices", "schema", "doctor", "completion"),
     "plan": ("check", "plan"),
-    "measure": ("run", "datasheet", "more", "generate", "serving"),
-    "results": ("report", "runs", "compare", "jury", "readouts", "gate", "verify", "export"),
+    "measure": ("run", "datasheet", "extend", "generate", "load-check"),
+    "results": ("report", "list", "compare", "jury", "rescore", "gate", "verify", "export"),
     "verdicts": ("measure", "correct", "claim"),
     "review": ("review", "view"),
 }
 """The module of each command, in which it is called NAME_command."""
+
+RENAMED = {"more": "extend", "runs": "list", "readouts": "rescore", "serving": "load-check"}
+"""What commands were called before."""
+
+MEANT = {"serve": "view", "browse": "view", "test": "datasheet", "dry-run": "plan", "ls": "list", "lint": "check"}
+"""What people type for a command of another name."""
 
 
 class _LazyGroup(click.Group):
@@ -55,25 +77,37 @@ class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
-            from difflib import get_close_matches
+            from umpirical.domain.errors import UsageError
 
-            near = get_close_matches(cmd_name, COMMANDS, n=1)
-            ctx.fail(f"no command {cmd_name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-        section = next(section for section, names in SECTIONS.items() if cmd_name in names)
-        command: click.Command = getattr(import_module(f"umpirical.cli.{section}"), f"{cmd_name}_command")
+            raise UsageError(f"unknown command {cmd_name!r}", fix=_instead(cmd_name))
+        module = next(module for module, names in MODULES.items() if cmd_name in names)
+        command: click.Command = getattr(
+            import_module(f"umpirical.cli.{module}"), f"{cmd_name.replace('-', '_')}_command"
+        )
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for section, commands in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl([(f"{name:<10}", about) for name, about in commands.items()])
+
+
+def _instead(name: str) -> str:
+    """What to type for a command that does not exist."""
+    from difflib import get_close_matches
+
+    if name in RENAMED:
+        return f"it is called `umpirical {RENAMED[name]}` now"
+    near = MEANT.get(name) or next(iter(get_close_matches(name, COMMANDS, n=1)), "")
+    return f"did you mean `umpirical {near}`?" if near else "`umpirical --help` lists all commands"
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="umpirical", prog_name="umpirical")
 def cli() -> None:
-    """Measure an LLM judge as a measuring instrument, before anyone trusts its scores.
+    """Test LLM judges before you trust their scores.
 
     Start with:  umpirical demo
     """
@@ -82,34 +116,38 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command line and exits.
 
-    Exit codes: 0 done, and every judge may be used; 1 bug, or a damaged record; 2 usage or config; 3 a judge is
-    refused; 4 not enough data on one; 5 run incomplete and resumable; 6 spend refused or budget reached (resumable);
+    Exit codes: 0 done, and every judge passes; 1 bug, or a damaged record; 2 wrong usage or configuration; 3 a judge
+    fails; 4 not enough data on one; 5 run incomplete, resumable; 6 cost not approved, or budget reached (resumable);
     7 a judge is worse than its baseline; 130 interrupted.
     """
     sys.exit(_run(arguments))
 
 
+def _sentence(message: str) -> str:
+    """What click says, in our style: a small letter first, and no full stop."""
+    return f"{message[:1].lower()}{message[1:]}".removesuffix(".")
+
+
 def _run(arguments: list[str] | None) -> int:
-    from umpirical.cli.terminal import complain, remark
+    from umpirical.cli.terminal import complain
     from umpirical.domain.errors import UmpiricalError
 
     try:
-        result = cli.main(args=arguments, standalone_mode=False)
+        result = cli.main(args=arguments, prog_name="umpirical", standalone_mode=False)
     except UmpiricalError as error:
         complain(str(error), error.fix)
         return error.exit_code
     except click.ClickException as error:
-        from io import StringIO
-
-        # What click says may repeat a name from a folder.
-        error.show(said := StringIO())
-        remark(said.getvalue().rstrip("\n"))
+        context = getattr(error, "ctx", None)
+        complain(
+            _sentence(error.format_message()), f"`{context.command_path} --help` shows how to use it" if context else ""
+        )
         return 2
     except (click.Abort, KeyboardInterrupt):
         import shlex
 
         command = shlex.join(["umpirical", *(sys.argv[1:] if arguments is None else arguments)])
-        complain("interrupted; all answers so far are kept", f"run the same command again to resume:  {command}")
+        complain("interrupted; all replies so far are kept", f"run the same command again to resume:  {command}")
         return 130
     except Exception as error:  # noqa: BLE001  # the last line before a traceback reaches a person
         import os

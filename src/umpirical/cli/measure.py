@@ -1,4 +1,4 @@
-"""Commands that ask judges and models: run, datasheet, more, generate and serving."""
+"""Commands that ask judges and models: run, datasheet, extend, generate and load-check."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,8 +25,8 @@ from umpirical.cli.options import (
     terminal_trust,
     trust_option,
 )
-from umpirical.cli.plan import show_plan
-from umpirical.cli.terminal import MAKING_STIMULI, complain, remark, say, say_json, say_next, short_path
+from umpirical.cli.plan import estimate_study, show_plan
+from umpirical.cli.terminal import MAKING_STIMULI, complain, remark, say, say_json, say_next, say_verdict, short_path
 
 if TYPE_CHECKING:
     from umpirical.domain.bills import WritingEstimate
@@ -45,19 +45,20 @@ if TYPE_CHECKING:
 INCOMPLETE = 5
 """What a command exits with on a run that can be resumed."""
 
-RESUMES, SETTLES = "resumes it", "asks just what would settle it"
-"""What a next command does."""
+RESUMES, SETTLES = "to resume it", "to collect the data that is missing"
+"""What a next command is for."""
 
 policy_option = click.option(
     "--policy",
     default="",
     metavar="NAME",
-    help="What to hold judges to: ranking, adjudication (or release), ci-smoke, claim, or a .yaml file. "
-    "Default: as the study says.",
+    help="Acceptance policy: ranking, adjudication, ci-smoke, claim, or a .yaml file. Default: the study's.",
 )
 
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show calls, tokens, price and time, and make no calls.")
+
 preflight_option = click.option(
-    "--no-preflight", is_flag=True, help="Do not try a few calls first to see whether answers can be read."
+    "--no-preflight", is_flag=True, help="Skip the trial calls that check whether replies can be parsed."
 )
 
 
@@ -70,6 +71,7 @@ class MeasureFlags:
     processes: int | None = None
     through: str = ""
     no_preflight: bool = False
+    dry_run: bool = False
 
 
 def measure(
@@ -81,6 +83,10 @@ def measure(
     the rest.
     """
     from umpirical.study.run import CallOptions, measure_judges
+
+    if how.dry_run:
+        show_plan(estimate_study(study, judges, flags.price_overrides()), sys.stdout)
+        return [], {}
 
     def lose(judge: str, error: "UmpiricalError") -> None:
         complain(str(error), error.fix)
@@ -148,7 +154,7 @@ def _show(result: "FinishedRun") -> None:
     from umpirical.reports.smallest_differences import record_words
 
     if result.decision:
-        say(f"  {result.decision.line}")
+        say_verdict(result.decision.verdict, result.decision.line, indent="  ")
     for finding in result.findings:
         say(f"  {finding}")
     for words in record_words(result.record):
@@ -176,7 +182,7 @@ def _consent(estimate: "PlanEstimate", trying: TerminalPreflight) -> Decimal | N
         most=estimate.bound,
         booked=estimate.booked,
         unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "",
-        refused="nothing more was sent; the answers of the preflight are kept" if trying.held else "nothing was sent",
+        refused="nothing more was sent; the preflight replies are kept" if trying.held else "nothing was sent",
     )
 
 
@@ -194,45 +200,42 @@ def _checked_uri(_: click.Context, __: click.Parameter, uri: str) -> str:
 
 @click.command("run")
 @gathered("how", MeasureFlags)
-@click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
+@click.option("--judge", "judges", multiple=True, help="Only this judge. Repeatable.")
 @spending_options
 @study_options
-@click.option("--fresh", is_flag=True, help="Start a new run that reuses no answers from earlier ones.")
+@click.option("--fresh", is_flag=True, help="Start a new run that reuses no earlier replies.")
 @policy_option
 @click.option(
     "--executor",
     metavar="NAME",
-    help="How the judges are asked: local; ray, by actors of a Ray cluster; batch, by the provider's batches at half "
-    "the price; or a plugin's. Default: local.",
+    help="How calls are made: local (default), ray (a Ray cluster), batch (provider batches, half price), a plugin's.",
 )
 @click.option(
     "--processes",
     type=click.IntRange(1, 256),
     metavar="N",
-    help="Processes of this machine, or actors of Ray, that share the calls. Default: as many as help, mostly 1.",
+    help="Processes, or Ray actors, that share the calls. Default: as many as help, usually 1.",
 )
 @click.option(
     "--through",
     default="",
     metavar="URI",
     callback=_checked_uri,
-    help="Object storage, such as s3://bucket/prefix, for actors of Ray on machines that do not share the study's "
-    "folder. Credentials come from the environment.",
+    help="Object storage (s3://bucket/prefix) for Ray actors that do not share the study's folder.",
 )
 @preflight_option
+@dry_run_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def run_command(
     source: StudyFlags, judges: tuple[str, ...], flags: SpendingFlags, how: MeasureFlags, *, policy: str, as_json: bool
 ) -> int:
-    """Measure the judges of the study STUDY (a file, or the folder it is in) and write their datasheets.
+    """Test the judges of STUDY, a study file or its folder, and write a report for each.
 
-    The possible cost is shown first, and nothing is sent until you agree to it. A few calls come before the rest, with
-    the prompt, the answers and how they were read; if fewer than half can be read, nothing more is sent. After an
-    interruption, a failure or a reached budget, the same command resumes: what has an answer is not asked again. A
-    judge that cannot be asked does not stop the others.
+    You see the cost first and approve it. A few trial calls then show the prompt, the reply and how it was parsed; if
+    fewer than half can be parsed, the run stops. If a run is interrupted, fails or reaches its cap, run the same
+    command again to resume.
 
-    Exits with 0 if the policy lets every judge be used, 3 if it refuses one, 4 if there is not enough data on one, and
-    5 if a run is incomplete.
+    Exit codes: 0 all judges pass, 3 at least one fails, 4 at least one is inconclusive, 5 a run is incomplete.
     """
     from umpirical.study.results import write_side_by_side
 
@@ -246,7 +249,7 @@ def run_command(
     log = remark if as_json else say
     if lost:
         measured = ", ".join(result.record.judge.name for result in results) or "none"
-        log(f"not measured: {', '.join(lost)}; measured: {measured}")
+        log(f"not tested: {', '.join(lost)}; tested: {measured}")
     if results and (together := write_side_by_side(study.folder, runs=[result.folder for result in results])):
         log(f"all judges side by side:  {together[1]}")
     return exit_code(results, lost)
@@ -266,36 +269,65 @@ class DatasheetFlags:
     folder: Path
     trust: bool
     policy: str
+    answer: tuple[str, ...]
 
 
 @click.command("datasheet")
 @click.argument("judge")
 @gathered("design", DatasheetFlags)
 @gathered("how", MeasureFlags)
-@click.option("--against", metavar="OTHER", help="Another judge, to compare on one page with paired differences.")
-@click.option("--size", default="standard", help="screen (336 calls), paper (620), standard (1,368) or full (2,640).")
-@click.option("--arm", "arms", multiple=True, help="Also ask with this tie instruction: strict, forced-choice.")
-@click.option("--repeats", default=1, type=click.IntRange(1, 100), help="Ask each question this many times.")
-@click.option("--folder", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Where to keep it.")
+@click.option("--against", metavar="OTHER", help="A second judge, to compare on one page.")
+@click.option(
+    "--size",
+    default="standard",
+    help="screen (336 calls), paper (620), standard (1,368, the default) or full (2,640).",
+)
+@click.option(
+    "--arm",
+    "arms",
+    multiple=True,
+    help="Also test this tie instruction: strict or forced-choice. Repeatable.",
+)
+@click.option("--repeats", default=1, type=click.IntRange(1, 100), help="Ask each question N times.")
+@click.option(
+    "--answer",
+    multiple=True,
+    metavar="FORMAT",
+    help="How to parse replies: A=1,B=2,C=tie (the judge's own words), field=winner, tag=verdict, brackets ([[A]]) or "
+    "last-line. Repeatable.",
+)
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(),
+    help="Where to store the run. Default: here.",
+)
 @spending_options
 @trust_option
 @policy_option
 @preflight_option
+@dry_run_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def datasheet_command(
     judge: str, design: DatasheetFlags, flags: SpendingFlags, how: MeasureFlags, *, as_json: bool
 ) -> int:
-    """Measure the judge JUDGE and write its datasheet.
+    """Test JUDGE and write its datasheet.
 
-    JUDGE is the name of a judge in the study file here, a file with a judge in it (judge.yaml), a function
-    (module:function), a model (provider/model), or simulated:NAME. The possible cost is shown first. If the
-    run stops, the same command resumes it.
+    JUDGE is a model (openai/gpt-4o), a Python function (my_judge.py:judge), a file (judge.yaml), a judge of the study
+    file here, or simulated:NAME. You see the cost first and approve it. If the run is interrupted, run the same command
+    again to resume.
     """
     from umpirical.api.options import DatasheetKeywords
     from umpirical.api.studies import datasheet_study
 
     targets = [judge] if design.against is None else [judge, design.against]
-    options = DatasheetKeywords(size=design.size, arms=design.arms, repeats=design.repeats, folder=design.folder)
+    options = DatasheetKeywords(
+        size=design.size,
+        arms=design.arms,
+        repeats=design.repeats,
+        folder=design.folder,
+        answer=design.answer,
+    )
     study = datasheet_study(targets, options, terminal_trust(given=design.trust))
     results, lost = measure(replace(study, policy=design.policy), [], flags, how, quiet=as_json)
     summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
@@ -313,22 +345,21 @@ def datasheet_command(
     return exit_code(results, lost)
 
 
-# `umpirical more`.
+# `umpirical extend`.
 
 
-@click.command("more")
+@click.command("extend")
 @click.argument("target")
 @spending_options
 @trust_option
-@click.option("--concurrency", default=16, type=click.IntRange(1, 4096), help="Calls in flight at a time.")
+@click.option("--concurrency", default=16, type=click.IntRange(1, 4096), help="Calls in flight at once.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def more_command(target: str, flags: SpendingFlags, *, trust: bool, concurrency: int, as_json: bool) -> int:
-    """Ask just what would settle what a run leaves open, and write one datasheet of both.
+def extend_command(target: str, flags: SpendingFlags, *, trust: bool, concurrency: int, as_json: bool) -> int:
+    """Collect more data for an inconclusive run, and report on all of it.
 
-    TARGET is the folder of a run, the name of a run or a judge, or a study's folder or file; it must have one run.
+    TARGET is a run folder, the name of a run or a judge, or a study with one run.
 
-    The possible cost is shown first. Answers of the run are reused, and each follow-up may err half as often as the
-    look before it, since a second look gives chance a second try.
+    Replies of the run are reused. All follow-ups share the policy's error rates, so asking again never raises them.
     """
     from umpirical.study.results import find_run
     from umpirical.study.run import follow_run, measure_runs
@@ -358,10 +389,10 @@ SHOWN = 5
 @gathered("source", StudyFlags, study_argument, outside_option, trust_option)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def generate_command(source: StudyFlags, flags: SpendingFlags, *, as_json: bool) -> int:
-    """Have a model write the stimuli of STUDY that a program cannot make; check and validate them.
+    """Have a model write the test cases of STUDY that a program cannot, and validate them.
 
-    The possible cost is shown first, and nothing is sent until you agree to it. Each text is kept as soon as it
-    arrives. After an interruption, a failure or a reached budget, the same command resumes: no text is written twice.
+    You see the cost first and approve it. Each text is stored as it arrives. If the command is interrupted, run it
+    again to resume.
     """
     from umpirical.models.money import CapReached
     from umpirical.models.prices import pricer_of
@@ -370,7 +401,7 @@ def generate_command(source: StudyFlags, flags: SpendingFlags, *, as_json: bool)
     from umpirical.study.spending import WRITERS, Spending, response_bill
 
     loaded = source.load()
-    remark("reading the dataset and planning what to write")
+    remark("reading the dataset and planning")
     if not isinstance(loaded.protocol, WritesStimuli):
         raise WritesStimuli.missing(loaded.protocol)
     writing, overrides = loaded.protocol.writing(loaded), flags.price_overrides()
@@ -414,9 +445,9 @@ def _agree_to_writing(
     most = None if estimate.at_most is None else estimate.at_most.quantize(Decimal("0.0001"), ROUND_CEILING)
     price = f"at most ${most} ({', '.join(estimate.tables)})" if most else "free"
     price = "no price is known" if most is None else price
-    done = f", {estimate.settled:,} already settled" if estimate.settled else ""
+    done = f", {estimate.settled:,} already done" if estimate.settled else ""
     names = ", ".join(dict.fromkeys(model.name for model in writing.models.values()))
-    remark(f"generate: {left:,} stimuli{done}, with {names}")
+    remark(f"generate: {left:,} test cases{done}, with {names}")
     remark(f"  {estimate.fewest_calls:,} to {estimate.most_calls:,} calls, {price}")
     if estimate.expected:
         remark(f"  ${estimate.expected:.4f} if every first attempt is accepted")
@@ -427,7 +458,7 @@ def _agree_to_writing(
 def _show_written(written: "Written", source: StudyFlags) -> None:
     for test, made in written.made.items():
         asked = made.wanted - sum(made.skipped.values())
-        by = ", by a simulated generator: a rehearsal" if made.simulated else ""
+        by = ", by a simulated generator (a dry run)" if made.simulated else ""
         say(f"{test}: {made.generated} of {asked} written in {made.attempts} attempts{by}")
         if made.sources:
             say(f"  {made.sources}")
@@ -438,14 +469,14 @@ def _show_written(written: "Written", source: StudyFlags) -> None:
         for reason, count in made.skipped.items():
             say(f"  not requested {count}: {reason}")
         if made.given_up:
-            say(f"  given up {made.given_up}: no attempt was accepted")
+            say(f"  given up {made.given_up}: every attempt was rejected")
         if made.open:
-            say(f"  open {made.open}: calls failed; run the same command again")
+            say(f"  missing {made.open}: calls failed; run the same command again")
     for (kind, detail), count in sorted(written.failures.items(), key=lambda entry: -entry[1])[:SHOWN]:
         say(f"failed {count}: {kind}: {detail}")
     more = written.open or written.more
     command = ["umpirical", "generate" if more else "run", source.study, *(["--outside"] if source.outside else [])]
-    say_next(command, "goes on" if more else "asks the judges")
+    say_next(command, "to write the rest" if more else "to test the judges")
 
 
 def _show_written_json(written: "Written") -> None:
@@ -455,29 +486,29 @@ def _show_written_json(written: "Written") -> None:
     say_json(json.dumps({test: asdict(made) for test, made in written.made.items()}, indent=1))
 
 
-# `umpirical serving`.
+# `umpirical load-check`.
 
 
-@click.command("serving")
-@click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
+@click.command("load-check")
+@click.option("--judge", "judges", multiple=True, help="Only this judge. Repeatable.")
 @click.option(
     "--questions",
     default=20,
     type=click.IntRange(2, 1000),
     metavar="N",
-    help="Questions whose answers are compared; each is asked three times. Default: 20.",
+    help="Questions to compare; each is asked three times. Default: 20.",
 )
 @spending_options
 @study_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def serving_command(
+def load_check_command(
     source: StudyFlags, judges: tuple[str, ...], questions: int, flags: SpendingFlags, *, as_json: bool
 ) -> None:
-    """Count the answers that change with what else a server is asked at the time, for judges of the study STUDY.
+    """Check whether server load (batching) changes the verdicts of the judges of STUDY.
 
-    A few questions of the plan are asked alone, alone once more, and amid as many other calls as the study has in
-    flight. What differs between the last two is the serving, not the judge. The possible cost is shown first. These
-    answers enter no measure: they are written to serving.json beside the run.
+    A few questions are asked alone, alone again, and together with as many other calls as the study has in flight. If
+    only the last answers differ, the server's load changes them, not the judge. You see the cost first and approve it.
+    These replies are not part of any run; they are written to serving.json.
     """
     from umpirical.progress import watch_run
     from umpirical.study.estimate import pricers_of
@@ -520,7 +551,7 @@ def _agree_to_serving(plans: "Sequence[ServingPlan]", spending: "Spending", flag
         price = f", at most ${plan.at_most}" if plan.at_most else ""
         remark(
             f"judge {plan.run.judge.name}: {plan.calls:,} calls, {len(plan.questions)} questions three times and "
-            f"{len(plan.company)} for company{price}; up to {plan.concurrency} in flight"
+            f"{len(plan.company)} as load{price}; up to {plan.concurrency} in flight"
         )
     most = sum((plan.at_most for plan in plans), Decimal(0))
     unseen = sum(plan.calls for plan in plans if plan.unseen)
@@ -532,11 +563,11 @@ def _show_serving(found: "Serving") -> None:
     say(f"judge {found.judge}")
     for server in found.served_by:
         say(f"  served by {server}")
-    say("  compared with the first answer of a question that was asked alone:")
+    say("  compared with the first reply to the question asked alone:")
     _show_changed("asked alone again", found.again)
-    _show_changed(f"amid up to {found.concurrency} calls", found.amid)
+    _show_changed(f"with up to {found.concurrency} other calls", found.amid)
     if any(share is not None for share in found.cached.values()):
-        shares = (f"{way} {'not said' if share is None else f'{share:.0%}'}" for way, share in found.cached.items())
+        shares = (f"{way} {'not reported' if share is None else f'{share:.0%}'}" for way, share in found.cached.items())
         say(f"  tokens of the questions read from a cache: {', '.join(shares)}")
     say(f"  {found.verdict}.")
 
@@ -544,16 +575,16 @@ def _show_serving(found: "Serving") -> None:
 def _show_changed(title: str, changed: "Changed") -> None:
     parts = [
         _share("texts changed", changed, changed.texts, changed.pairs),
-        _share("read otherwise", changed, changed.readings, changed.pairs),
+        _share("verdict changed", changed, changed.readings, changed.pairs),
     ]
     if changed.logprob_pairs:
         shift = "" if changed.largest_shift is None else f", by up to {changed.largest_shift:.3g} nats"
         parts.append(_share("log-probabilities moved", changed, changed.logprobs, changed.logprob_pairs) + shift)
     if changed.left_out:
-        parts.append(f"{changed.left_out} left out without an answer")
+        parts.append(f"{changed.left_out} excluded without a reply")
     say(f"    {title}: {'; '.join(parts)}")
 
 
 def _share(words: str, changed: "Changed", count: int, of: int) -> str:
     bounds = changed.interval(count, of)
-    return f"{words} {count} of {of}" + ("" if bounds is None else f" (95 %: {bounds[0]:.0%} to {bounds[1]:.0%})")
+    return f"{words} {count} of {of}" + ("" if bounds is None else f" (95% {bounds[0]:.0%} to {bounds[1]:.0%})")

@@ -62,7 +62,7 @@ price_option = click.option(
     "prices",
     multiple=True,
     metavar="NAME=IN,OUT",
-    help="Price of the model NAME, in dollars per million tokens; can be given several times.",
+    help="Price of model NAME in dollars per million tokens. Repeatable.",
 )
 
 
@@ -72,24 +72,25 @@ def in_dollars(ctx: click.Context, param: click.Parameter, value: str | None) ->
         return None
     amount = dollars_of(value)
     if amount is None:
-        raise click.BadParameter(f"{value!r} is not an amount of dollars, such as 2.50", ctx=ctx, param=param)
+        raise click.BadParameter(f"{value!r} is not a dollar amount, such as 2.50", ctx=ctx, param=param)
     return amount
 
 
 spending_options = gathered(
     "flags",
     SpendingFlags,
-    click.option("--yes", is_flag=True, help="Send calls without asking first."),
+    click.option("--yes", is_flag=True, help="Skip the confirmation prompt."),
     click.option(
         "--max-cost",
         metavar="USD",
         callback=in_dollars,
-        help="The budget in US dollars: all that the study may ever spend on what is asked here. What earlier "
-        "commands and other processes have spent counts.",
+        help="Stop before spending more than this on the study, earlier runs included.",
     ),
     price_option,
     click.option(
-        "--allow-unpriced", is_flag=True, help="Also ask models whose price is unknown. No budget limits them."
+        "--allow-unpriced",
+        is_flag=True,
+        help="Allow models with unknown prices. The spending cap does not apply to them.",
     ),
 )
 """The options of every command that may spend, as `flags`."""
@@ -114,7 +115,7 @@ def agree(
     if most and booked.total:
         remark(f"{booked_line(booked, budget)}; this may cost up to ${most} more.")
     if budget is not None and needed is not None and budget < needed:
-        remark(f"The budget of ${budget} is below that: the run may stop there, and can be resumed.")
+        remark(f"The cap of ${budget} is lower: the run may stop there. You can resume it.")
     if not sys.stdin.isatty():
         _need_flags(flags, most, needed)
     elif not flags.yes and not confirm(_question(flags, booked, most, unseen)):
@@ -123,7 +124,7 @@ def agree(
 
 
 def _need_flags(flags: SpendingFlags, most: Decimal, needed: Decimal | None) -> None:
-    """Without a terminal nobody can be asked, so the answers must be given as flags."""
+    """Without a terminal there is nobody to ask: the flags have to say it all."""
     from umpirical.domain.errors import SpendRefused
 
     missing = [] if flags.yes else ["--yes"]
@@ -131,7 +132,9 @@ def _need_flags(flags: SpendingFlags, most: Decimal, needed: Decimal | None) -> 
         missing.append(f"--max-cost {needed}")
     if missing:
         amount = f"up to ${most} would be spent" if most else "calls whose price is unknown here would be sent"
-        raise SpendRefused(f"{amount}, and nobody is present to agree", fix=f"add {' '.join(missing)}")
+        raise SpendRefused(
+            f"{amount}, and this is not a terminal where you could agree", fix=f"add {' '.join(missing)}"
+        )
 
 
 def _question(flags: SpendingFlags, booked: "Booked", most: Decimal, unseen: str) -> str:
@@ -159,19 +162,17 @@ def tell_spent(spending: "Spending") -> None:
 SHOWN = 40
 """How many lines of the list are printed; nobody reads more, and the rest is of the kind of the last."""
 
-outside_option = click.option(
-    "--outside", is_flag=True, help="Allow the study's dataset, rubric and instruction to be outside its folder."
-)
+outside_option = click.option("--outside", is_flag=True, help="Allow the study to read files outside its folder.")
 
 trust_option = click.option(
-    "--trust", is_flag=True, help="Agree to whom the study sends to, its keys, code and data, without being asked."
+    "--trust", is_flag=True, help="Approve the study's servers, API keys, code and data without prompting."
 )
 
 calls_option = click.option(
     "--max-calls",
     type=click.IntRange(1),
     metavar="N",
-    help="Allow a study to ask one judge up to N times. Default: 1,000,000.",
+    help="Most calls a study may make to one judge. Default: 1,000,000.",
 )
 
 
@@ -205,7 +206,7 @@ def terminal_trust(*, given: bool) -> "Agree":
         _show_powers(asked, remark)
         if given:
             return True
-        return sys.stdin.isatty() and confirm("Agree to this, and remember it for this folder?")
+        return sys.stdin.isatty() and confirm("Approve this study, and remember it for this folder?")
 
     return agree
 
@@ -240,7 +241,7 @@ class TerminalPreflight:
         calls, most = sum(plan.calls for plan in plans), sum((plan.at_most for plan in plans), Decimal(0))
         unseen = sum(plan.calls for plan in plans if plan.unseen)
         flags, price = self.flags, f", at most ${most}" if most else ""
-        remark(f"preflight: {calls} calls show whether answers can be read{price}; they are kept")
+        remark(f"preflight: {calls} calls to check that replies can be parsed{price}; they count toward the run")
         if not sys.stdin.isatty():
             # Nobody can be asked twice, so the flags have to cover everything.
             most, unseen = whole.bound, whole.unseen_calls
@@ -256,8 +257,8 @@ class TerminalPreflight:
             if number == 0:
                 remark(_block("prompt", call.prompt))
             answer = call.response.text if call.response.text is not None else "(none)"
-            remark(_block("answer", answer))
-            remark(f"  read as: {_read_as(call.outcome)}")
+            remark(_block("reply", answer))
+            remark(f"  parsed as: {_read_as(call.outcome)}")
 
 
 def _block(title: str, text: str) -> str:

@@ -12,12 +12,14 @@ from umpirical.cli.terminal import MAKING_STIMULI, remark, say, say_json
 from umpirical.text.inert import inert
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
     from rich.table import Table
 
     from umpirical.domain.stimuli import GateResult
+    from umpirical.models.prices import TokenPrices
+    from umpirical.protocols.protocol import Study
     from umpirical.study.estimate import PlanEstimate, Precision, QuestionPlan, RunEstimate, Tokens
 
 
@@ -29,10 +31,9 @@ LONGEST = 240
 @study_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def check_command(source: StudyFlags, *, as_json: bool) -> int:
-    """Check the study file STUDY (or the one in that folder), its prompts, tasks and keys. Makes no calls.
+    """Check STUDY before it runs: its file, prompts, tasks and API keys. Makes no calls.
 
-    The first time, shows whom the study would send to, with which keys, what code it would run and which data it would
-    read, and asks whether you agree.
+    The first time, it lists the servers, keys, code and data the study uses and asks you to approve them.
     """
     from umpirical.study.file import check_study
 
@@ -61,7 +62,7 @@ def _shown_gate(gate: "GateResult") -> str:
     """Returns what a gate found; of a long list of figures that are as they should be, the first few."""
     if not gate.passed or len(gate.found) <= LONGEST:
         return gate.found
-    return f"{gate.found[:LONGEST].rpartition(', ')[0]}, ... (--json has all of it)"
+    return f"{gate.found[:LONGEST].rpartition(', ')[0]}, ... (--json prints all of it)"
 
 
 def _gate_word(gate: "GateResult") -> str:
@@ -72,12 +73,12 @@ def _gate_word(gate: "GateResult") -> str:
 
 
 POWER = 0.9
-"""How likely a question is settled, unless a person says otherwise."""
+"""How likely a question gets an answer, unless a person says otherwise."""
 
 WIDE = 140
 """Width in columns where the output is not a terminal: a table in a log must not be cut off."""
 
-NOT_PRICED = {"unpriced": "not priced", "unknown": "no price", "own-function": "your own"}
+NOT_PRICED = {"unpriced": "not priced", "unknown": "no price", "own-function": "your own", "own-program": "your own"}
 
 
 @click.command("plan")
@@ -87,12 +88,12 @@ NOT_PRICED = {"unpriced": "not priced", "unknown": "no price", "own-function": "
     "asked",
     multiple=True,
     metavar="QUESTION",
-    help='What it would take to settle a limit: "dark-current<=0.05", "target-sensitivity@5>=0.9"; several times.',
+    help='Show what it takes to decide a check: "dark-current<=0.05", "target-sensitivity@5>=0.9". Repeatable.',
 )
 @click.option(
     "--power",
     type=click.FloatRange(0.5, 0.99),
-    help="With --for: how likely it is then settled. Default: 0.9.",
+    help="With --for: how often that is enough to decide. Default: 0.9.",
 )
 @price_option
 @study_options
@@ -106,29 +107,18 @@ def plan_command(
     prices: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Show what  umpirical run  would take: calls, tokens, price, time, and how precise each measure will be.
+    """Show what `umpirical run` would take: calls, tokens, price, time and the precision of each measure.
 
-    With --for, show instead what it would take to settle a question about the judge, by how far it truly is from the
-    limit. Makes no calls. Questions that already have an answer are not counted again.
+    With --for, show how much data a check needs, depending on the judge's true rate. Makes no calls. Replies you
+    already have are not counted again.
     """
     from umpirical.models.prices import parse_price
-    from umpirical.study.estimate import PlanEstimate, estimate_run, parse_question, plan_question, pricers_of
-    from umpirical.study.run import plan_runs, planning_remarks
+    from umpirical.study.estimate import parse_question, plan_question
 
     if power is not None and not asked:
-        raise click.UsageError('--power is about a question: add --for "dark-current<=0.05"')
+        raise click.UsageError('--power needs a question: add --for "dark-current<=0.05"')
     questions = [parse_question(text) for text in asked]
-    loaded = source.load()
-    remark(MAKING_STIMULI)
-    planned = plan_runs(loaded, judges)
-    for line in planning_remarks(loaded, planned):
-        remark(line)
-    pricers = pricers_of(planned, dict(map(parse_price, prices)))
-    runs = [
-        estimate_run(run, pricer, concurrency=loaded.spec.concurrency)
-        for run, pricer in zip(planned, pricers, strict=True)
-    ]
-    estimate = PlanEstimate(tuple(runs))
+    estimate = estimate_study(source.load(), judges, dict(map(parse_price, prices)))
     found = [plan_question(run, question, power=power or POWER) for question in questions for run in estimate.runs]
     if as_json:
         import json
@@ -140,6 +130,19 @@ def plan_command(
         _show_precision(estimate, sys.stdout)
     for each in found:
         _show_question(each, sys.stdout)
+
+
+def estimate_study(study: "Study[Any]", judges: "Sequence[str]", prices: "Mapping[str, TokenPrices]") -> "PlanEstimate":
+    """Returns what the study would take for these judges, or for all."""
+    from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
+    from umpirical.study.run import plan_runs, planning_remarks
+
+    remark(MAKING_STIMULI)
+    planned = plan_runs(study, judges)
+    for line in planning_remarks(study, planned):
+        remark(line)
+    pricers = zip(planned, pricers_of(planned, prices), strict=True)
+    return PlanEstimate(tuple(estimate_run(run, each, concurrency=study.spec.concurrency) for run, each in pricers))
 
 
 def show_plan(estimate: "PlanEstimate", file: IO[str]) -> None:
@@ -193,17 +196,17 @@ def _notes(estimate: "PlanEstimate") -> list[str]:
     for run in estimate.runs:
         for note in _notes_on(run):
             told.setdefault(note, []).append(run.judge)
-    notes = ["Expected: an input token is 4 bytes. At most: it is one byte, and an answer is as long as max_tokens."]
+    notes = ["Expected cost assumes 4 bytes per token. The maximum assumes 1 byte per token and full-length replies."]
     if any(run.pricing == "priced" for run in estimate.runs):
-        notes.append("Both are for one attempt at each call. Retries may be billed too, and count in the budget.")
+        notes.append("Both assume one attempt per call. Retries may be billed, and count toward the cap.")
     return notes + [f"{', '.join(judges)}: {note}" for note, judges in told.items()]
 
 
 def _notes_on(run: "RunEstimate") -> list[str]:
     because = {
-        "recorded": "the mean of answers recorded here",
-        "constrained": "assumed, since the answer schema is sent",
-        "max-tokens": "max_tokens, since nothing constrains the answer",
+        "recorded": "the mean of earlier replies",
+        "constrained": "assumed, since a reply schema is sent",
+        "max-tokens": "max_tokens, since nothing limits the reply",
     }
     notes = [f"prices of {run.model} from {run.price_table}"] if run.pricing == "priced" else []
     if run.output_tokens is not None and run.output_basis in because:
@@ -211,10 +214,10 @@ def _notes_on(run: "RunEstimate") -> list[str]:
     if run.seconds_basis != "none":
         how = "as recorded" if run.seconds_basis == "recorded" else "1 s per call is assumed"
         notes.append(f"time: {how}, {run.concurrency} at a time")
-    if run.pricing == "own-function":
-        notes.append("what your judge spends is not visible here, and no budget limits it")
+    if run.pricing in {"own-function", "own-program"}:
+        notes.append("your judge's own costs are not visible, and the cap does not apply to them")
     if run.pricing == "unpriced":
-        notes.append("no price is known, so no budget limits it")
+        notes.append("its price is unknown, so the cap does not apply")
     if run.refusal:
         notes.append(f"{run.refusal}\n  fix: {run.fix}")
     return notes
@@ -229,7 +232,7 @@ def _show_precision(estimate: "PlanEstimate", file: IO[str]) -> None:
         alike.setdefault(run.precision, []).append(run.judge)
     for measures, judges in alike.items():
         columns = [f"± at {rate:g}" for rate in RATES]
-        title = f"95 % intervals to expect if everything is answered: {', '.join(judges)}"
+        title = f"Expected 95% intervals: {', '.join(judges)}"
         table = _table(title, ["measure", "part"], ["units", "tasks", *columns])
         for part in measures:
             widths = (f"{width:.3f}" for width in part.half_widths)
@@ -237,7 +240,7 @@ def _show_precision(estimate: "PlanEstimate", file: IO[str]) -> None:
             table.add_row(*_cells((part.title, where, f"{part.units:,} {part.unit}s", f"{part.tasks:,}", *widths)))
         console = _console(file)
         console.print(table)
-    say("Units of one task are assumed to correlate at .05. More tasks narrow an interval; more repeats hardly do.")
+    say("Assumes a correlation of 0.05 within a task. More tasks narrow an interval; more repeats hardly do.")
 
 
 def _show_question(plan: "QuestionPlan", file: IO[str]) -> None:
@@ -246,8 +249,8 @@ def _show_question(plan: "QuestionPlan", file: IO[str]) -> None:
     sign = "≤" if question.kind == "at_most" else "≥"
     part = f" at {question.stratum}" if question.stratum else ""
     table = _table(
-        f"{plan.judge}: {question.measure}{part} {sign} {question.limit:g}, settled in {100 * plan.power:g} % of runs",
-        ["if its true rate is"],
+        f"{plan.judge}: {question.measure}{part} {sign} {question.limit:g}, decided in {100 * plan.power:g}% of runs",
+        ["if the true rate is"],
         [unit, "tasks", "calls", "expected", "this plan", f"or, {unit} in each of its {plan.tasks:,} tasks"],
     )
     for needed in plan.needed:
@@ -262,8 +265,8 @@ def _show_question(plan: "QuestionPlan", file: IO[str]) -> None:
     console = _console(file)
     console.print(table)
     say(
-        f"This plan has {plan.units:,} {unit} in {plan.tasks:,} tasks, {plan.each:.3g} in each. The counts are for "
-        "more or fewer tasks like these, asked once: repeats of the same questions hardly help."
+        f"This plan has {plan.units:,} {unit} in {plan.tasks:,} tasks, {plan.each:.3g} in each. The counts assume "
+        "more or fewer tasks like these, asked once; repeats hardly help."
     )
 
 

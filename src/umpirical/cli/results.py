@@ -1,4 +1,4 @@
-"""Commands about measured runs: report, runs, compare, jury, readouts, gate, verify and export. None makes a call."""
+"""Commands about measured runs: report, list, compare, jury, rescore, gate, verify and export. None makes a call."""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ import click
 
 from umpirical.cli.measure import INCOMPLETE, RESUMES, SETTLES, exit_code, policy_option, tell_next
 from umpirical.cli.options import in_dollars
-from umpirical.cli.terminal import remark, say, say_json, say_next, short_path, tell_runner
+from umpirical.cli.terminal import remark, say, say_check, say_json, say_next, say_verdict, short_path, tell_runner
 from umpirical.domain.readouts import TARGET
 
 if TYPE_CHECKING:
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 
 @click.command("report")
 @click.argument("target")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: the run's.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to. Default: the run's.")
 @policy_option
-@click.option("--json", "as_json", is_flag=True, help="Print the record.")
+@click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def report_command(target: str, out: Path | None, policy: str, as_json: bool) -> int:  # noqa: FBT001
-    """Reread the responses of a run and write its datasheet or its stress report. Makes no calls.
+    """Write the report of a run again from its stored replies.
 
-    TARGET is the folder of a run, the name of a run or a judge, or a study's folder or file: then all of its runs are
-    reread. Judges of stress tests are reported side by side.
+    TARGET is a run folder, the name of a run or a judge, or a study (all of its runs).
     """
     from umpirical.study.results import find_runs
 
@@ -54,7 +53,7 @@ def _report_run(run: Path, out: Path | None, policy: str, *, as_json: bool) -> i
         say_json(finished.text())
         return exit_code([finished])
     if finished.decision:
-        say(finished.decision.line)
+        say_verdict(finished.decision.verdict, finished.decision.line)
     for finding in finished.findings:
         say(finding)
     documents = finished.documents
@@ -71,7 +70,7 @@ def _report_study(study: Path, out: Path | None, policy: str, *, as_json: bool) 
     results = _report_each(measured_runs(study), None, policy, as_json=as_json)
     together = write_side_by_side(study, out=out)
     if together is None and as_json:
-        raise UsageError("the study's protocol has no report on several judges", fix="umpirical report RUN --json")
+        raise UsageError("this kind of study has no report on several judges", fix="umpirical report RUN --json")
     if together is None:
         return exit_code(results)
     records, page = together
@@ -95,13 +94,13 @@ def _report_each(runs: Sequence[Path], out: Path | None, policy: str, *, as_json
             finished = finished_run(run, out=None if out is None else out / run.name, policy=policy)
         except StoreError as error:
             # One broken record is no reason to report nothing at all.
-            remark(f"{run.name} is left out: {error}")
+            remark(f"{run.name} is excluded: {error}")
             continue
         results.append(finished)
         if not as_json:
             say(f"{run.name}:")
             if finished.decision:
-                say(f"  {finished.decision.line}")
+                say_verdict(finished.decision.verdict, finished.decision.line, indent="  ")
             for finding in finished.findings:
                 say(f"  {finding}")
             say(f"  {short_path(finished.documents.html)}")
@@ -109,16 +108,16 @@ def _report_each(runs: Sequence[Path], out: Path | None, policy: str, *, as_json
     return results
 
 
-# `umpirical runs`.
+# `umpirical list`.
 
 
-@click.command("runs")
+@click.command("list")
 @click.argument("target", default=".")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
-def runs_command(target: str, as_json: bool) -> None:  # noqa: FBT001
-    """List the runs of a study, and the progress of each.
+def list_command(target: str, as_json: bool) -> None:  # noqa: FBT001
+    """List the runs of a study with their progress and verdicts.
 
-    TARGET is a study's folder or file, the folder of a run, or the name of a run or a judge.
+    TARGET is a study, a run folder, or the name of a run or a judge.
     """
     from umpirical.study.results import find_runs, list_runs, run_first
 
@@ -136,8 +135,8 @@ def runs_command(target: str, as_json: bool) -> None:  # noqa: FBT001
             continue
         failed = f", {state.failed:,} failed" if state.failed else ""
         unsure = f" (${state.uncertain:.4f} uncertain)" if state.uncertain else ""
-        failed += f", ${state.booked:.4f} booked{unsure}" if state.booked else ""
-        done = "  ".join(filter(None, (state.document, state.decision))) or "not measured yet"
+        failed += f", ${state.booked:.4f} spent{unsure}" if state.booked else ""
+        done = "  ".join(filter(None, (state.document, state.decision))) or "no report yet"
         say(f"{state.name}  {state.created}  {state.answered:,}/{state.trials:,} answered{failed}  {done}")
     if not states:
         say(f"no runs yet: {run_first(found.study)}")
@@ -151,17 +150,20 @@ def runs_command(target: str, as_json: bool) -> None:  # noqa: FBT001
 @click.option(
     "--policy",
     metavar="NAME",
-    help="What to hold judges to: ranking, adjudication (or release), ci-smoke, claim, or a .yaml file. "
-    "Default: the one that the runs were made for.",
+    help="Acceptance policy: ranking, adjudication, ci-smoke, claim, or a .yaml file. Default: the runs'.",
 )
-@click.option("--reference", metavar="NAME", help="A judge that stands as a ceiling, never as truth.")
+@click.option("--reference", metavar="NAME", help="Show this judge as a reference ceiling (not as ground truth).")
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="The difference that does not matter. Default: 0.05 for shares.",
+    help="The largest difference that does not matter. Default: 0.05 (5 percentage points).",
 )
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; default: in the study.")
-@click.option("--json", "as_json", is_flag=True, help="Print the record.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write to. Default: in the study.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def compare_command(
     targets: tuple[str, ...],
     policy: str | None,
@@ -170,11 +172,11 @@ def compare_command(
     out: Path | None,
     as_json: bool,  # noqa: FBT001
 ) -> None:
-    """Compare judges on the same stimuli, each with each, and say which to take for which use. Makes no calls.
+    """Compare judges on the same test cases and say which to use for what.
 
-    RUN is the folder of a run, the name of a run or a judge, or a study's folder or file: then all of its runs are
-    compared. A judge is called better only if the difference stands among all pairs of judges and all limits. Runs of
-    stress tests may be of several studies: judges of one study are compared, and studies stand side by side.
+    RUN is a run folder, the name of a run or a judge, or a study (all of its runs). A judge is called better only if
+    the difference is significant after correction for all pairs of judges and all checks. Stress tests from several
+    studies appear side by side.
     """
     from umpirical.api.results import compare_targets
     from umpirical.reports.comparison import letter
@@ -183,7 +185,7 @@ def compare_command(
     found = compare_targets(targets, policy=policy, reference=reference, margin=margin)
     documents = found.save(out)
     for name in found.left_out:
-        remark(f"{name} is left out: nothing has been asked yet")
+        remark(f"{name} is excluded: it has no replies yet")
     if as_json:
         say_json(found.json())
         return
@@ -199,13 +201,15 @@ def compare_command(
 
 @click.command("jury")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
-@click.option("--rule", help="majority, weighted or dawid-skene. Default: majority; with --choose, the best of all.")
+@click.option("--rule", help="majority, weighted or dawid-skene. Default: majority, or the best one with --choose.")
 @click.option("--choose", is_flag=True, help="Choose the best three to seven of the judges.")
+@click.option("--budget", metavar="USD", callback=in_dollars, help="With --choose: the most 1,000 verdicts may cost.")
 @click.option(
-    "--budget", metavar="USD", callback=in_dollars, help="With --choose: the most that 1,000 verdicts may cost."
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write to. Default: juries, in the study.",
 )
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; default: juries, in the study.")
-@click.option("--json", "as_json", is_flag=True, help="Print the record.")
+@click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def jury_command(
     targets: tuple[str, ...],
     rule: str | None,
@@ -214,12 +218,12 @@ def jury_command(
     out: Path | None,
     as_json: bool,  # noqa: FBT001
 ) -> int:
-    """Make one judge of several that were measured on the same stimuli, and write its datasheet. Makes no calls.
+    """Combine several tested judges into one, and write its datasheet.
 
-    A TARGET is the folder of a run, the name of a run or a judge, or a study's folder or file: then all of its runs.
+    TARGET is a run folder, the name of a run or a judge, or a study (all of its runs).
 
-    What a rule learns, or the choice of the jury, is settled on one half of the task families. Every figure is then
-    about the other half. Exits like `umpirical report`, with what the policy says of the jury.
+    Weights and members are selected on half of the task families. All results are about the held-out half. Exit codes
+    are those of `umpirical report`.
     """
     from umpirical.api.extras import seat_jury
     from umpirical.reports.record import record_json
@@ -241,24 +245,28 @@ def jury_command(
     return decision.exit_code if decision else 0
 
 
-# `umpirical readouts`.
+# `umpirical rescore`.
 
 
-@click.command("readouts")
+@click.command("rescore")
 @click.argument("target")
 @click.option(
-    "--target", "rate", default=TARGET, type=click.FloatRange(0, 0.5), help="Acceptable rate of false preferences."
+    "--target", "rate", default=TARGET, type=click.FloatRange(0, 0.5), help="Acceptable false preference rate."
 )
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; default: readouts in the run's.")
-@click.option("--json", "as_json", is_flag=True, help="Print the record.")
-def readouts_command(target: str, rate: float, out: Path | None, as_json: bool) -> None:  # noqa: FBT001
-    """Read the responses of a run in every way they allow, and write a datasheet for each. Makes no calls.
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write to. Default: `readouts`, in the run.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
+def rescore_command(target: str, rate: float, out: Path | None, as_json: bool) -> None:  # noqa: FBT001
+    """Score a run in every way its replies allow, and write a datasheet for each.
 
-    TARGET is the folder of a run, the name of a run or a judge, or a study's folder or file; it must have one run.
+    TARGET is a run folder, the name of a run or a judge, or a study with one run.
 
-    The readouts are: text, what the parser reads; logprob, the most likely label; both-orders, what both orders agree
-    on; order-averaged, the log-odds averaged over both orders. One is recommended: it is chosen on one half of the
-    tasks and reported on the other.
+    The scoring methods: text (the parsed reply), logprob (the most likely label), both-orders (only what both orders
+    agree on) and order-averaged (log-odds averaged over both orders). The recommended one is chosen on half of the
+    tasks and reported on the other half.
     """
     from umpirical.api.extras import write_readouts
     from umpirical.reports.record import record_json
@@ -272,7 +280,7 @@ def readouts_command(target: str, rate: float, out: Path | None, as_json: bool) 
         say(sentence)
     for row in measured.readouts.rows:
         if row.why_not:
-            say(f"not available: {row.name}, since {row.why_not}")
+            say(f"not available: {row.name} ({row.why_not})")
     if measured.readouts.how_to_record:
         say(measured.readouts.how_to_record)
     documents = measured.documents
@@ -285,15 +293,22 @@ def readouts_command(target: str, rate: float, out: Path | None, as_json: bool) 
 
 MARGIN = 0.05
 
+WORST_FIRST = (INCOMPLETE, 3, 7, 4)
+"""Which of several judges' exit codes counts."""
+
 
 @click.command("gate")
 @click.argument("target")
 @policy_option
-@click.option("--baseline", metavar="RUN", help="An earlier run, or its record, that the judge may not be worse than.")
+@click.option("--baseline", metavar="RUN", help="An earlier run or its record. Fail if the judge is worse.")
 @click.option(
-    "--margin", type=float, default=MARGIN, show_default=True, help="How much worse a measure may be before it counts."
+    "--margin",
+    type=float,
+    default=MARGIN,
+    show_default=True,
+    help="How much worse a measure may be before it counts as a regression.",
 )
-@click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), help="Write JUnit's XML to this file.")
+@click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), help="Write JUnit XML to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the decision as JSON.")
 def gate_command(
     target: str,
@@ -303,30 +318,34 @@ def gate_command(
     junit: Path | None,
     as_json: bool,  # noqa: FBT001
 ) -> int:
-    """Hold a measured judge to a policy, and to an earlier run of it, for a pipeline. Makes no calls, needs no key.
+    """Pass or fail a tested judge in CI, against a policy and an optional baseline. Needs no API key.
 
-    TARGET is the folder of a run, the name of a run or a judge, a study's folder or file with one run, or a published
-    record (datasheet.json). The responses of a run are read again; its documents stay as they are.
+    TARGET is a run folder, the name of a run or a judge, a published record (datasheet.json), or a study: then the
+    newest run of each judge has to pass. For a run, every measure is computed again from the stored replies.
 
-    Exits with 0 if the judge may be used, 3 if it is refused, 4 if there is not enough data, 5 if the run can be
-    resumed, and 7 if it is worse than the baseline. On GitHub, it also adds to the job's summary, and annotates.
+    Exit codes: 0 pass, 3 fail, 4 inconclusive, 5 incomplete, 7 worse than the baseline. On GitHub it also writes a job
+    summary and annotations.
     """
-    from umpirical.study.results import gate_and_next
+    from umpirical.study.results import gates_and_next
 
-    gate, command = gate_and_next(target, policy=policy, baseline=baseline, margin=margin)
+    gates: list[GateDecision] = []
+    for gate, command in gates_and_next(target, policy=policy, baseline=baseline, margin=margin):
+        gates.append(gate)
+        if not as_json:
+            _show_gate(gate)
+            say_next(command, RESUMES if gate.exit_code == INCOMPLETE else SETTLES)
+        _tell_github(gate)
     if as_json:
-        say_json(gate.model_dump_json(indent=1))
-    else:
-        _show_gate(gate)
-        say_next(command, RESUMES if gate.exit_code == INCOMPLETE else SETTLES)
+        told = [gate.model_dump_json(indent=1) for gate in gates]
+        say_json(told[0] if len(told) == 1 else f"[{','.join(told)}]")
     if junit is not None:
         from umpirical.reports.ci import render_junit
         from umpirical.store.files import write_text
 
         junit.parent.mkdir(parents=True, exist_ok=True)
-        write_text(junit, render_junit(gate))
-    _tell_github(gate)
-    return gate.exit_code
+        write_text(junit, render_junit(gates))
+    codes = {gate.exit_code for gate in gates}
+    return next(code for code in (*WORST_FIRST, 0) if code in codes)
 
 
 def _show_gate(gate: "GateDecision") -> None:
@@ -336,9 +355,8 @@ def _show_gate(gate: "GateDecision") -> None:
         say(one_line(text))
 
     line(f"{gate.judge}: {gate.line}")
-    words = {"pass": "PASS", "fail": "FAIL", "open": "OPEN", "noted": "note"}
     for limit in gate.limits:
-        say(f"  {words[limit.effect]}  {one_line(f'{limit.title} {limit.allowed}: {limit.why}')}")
+        say_check(limit.effect, one_line(f"{limit.title} {limit.allowed}: {limit.why}"))
     if gate.policy_line:
         line(gate.policy_line)
     if gate.baseline is None:
@@ -364,8 +382,8 @@ def _tell_github(gate: "GateDecision") -> None:
             with Path(summary).open("a", encoding="utf-8") as file:
                 file.write(render_summary(gate))
         except OSError as error:
-            # What the gate found stands, whether or not anybody sees it there.
-            remark(f"the summary of the job could not be written: {error}")
+            # The verdict is the same, whether or not it can be shown there.
+            remark(f"cannot write the job summary: {error}")
     for command_line in render_annotations(gate) if annotate else ():
         tell_runner(command_line)
 
@@ -378,15 +396,14 @@ def _tell_github(gate: "GateDecision") -> None:
 @click.option(
     "--record",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A published datasheet or report of the run; default: the one in its folder.",
+    help="A published datasheet or report of the run. Default: the one in its folder.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 def verify_command(target: str, record: Path | None, as_json: bool) -> int:  # noqa: FBT001
-    """Hold everything that a run has on disk to its digests, to its plan, and to what was published about it.
+    """Check a run's files against their checksums, its plan and its published report. Changes nothing.
 
-    TARGET is the folder of a run, the name of a run or a judge, or a study's folder or file: then all of its runs are
-    verified. It may also be the JSON of a claim, which is held to the files beside it. Makes no calls, and changes
-    nothing. Exits with 1 if anything is not what was written.
+    TARGET is a run folder, the name of a run or a judge, a study (all of its runs), or the JSON file of a claim, which
+    is checked against the files beside it. Exits with 1 if anything differs.
     """
     from umpirical.claims.statement import is_claim
 
@@ -431,7 +448,7 @@ def _verify_claim(path: Path, *, as_json: bool) -> int:
     for check in checks:
         _say_check(check)
     for name in absent:
-        say(f"  absent   {name:<14}  not beside the claim, and not checked")
+        say(f"  absent   {name:<14}  not found beside the claim; not checked")
     return 0 if all(check.holds for check in checks) else 1
 
 
@@ -449,17 +466,16 @@ def _say_check(check: "Check") -> None:
     "form",
     type=click.Choice(["inspect", "inspect-transcripts"]),
     required=True,
-    help="A log for `inspect view`: of the answers, or of the transcripts that a judge of agents was shown.",
+    help="An Inspect log of the replies, or of the transcripts that an agent judge was shown.",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="The file to write; default: in the run's."
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="The file to write. Default: in the run folder."
 )
 def export_command(target: str, form: str, out: Path | None) -> int:
-    """Write a run for another tool: the question, the answer and the outcome of every trial, or what was judged.
+    """Write a run as an Inspect log, for `inspect view`.
 
-    TARGET is the folder of a run, the name of a run or a judge, or a study's folder or file; it must have one run.
-
-    A call that failed is a sample with an error. Makes no calls, and needs no key.
+    TARGET is a run folder, the name of a run or a judge, or a study with one run. Failed calls become samples with an
+    error.
     """
     from umpirical.registry import load_integration
     from umpirical.study.results import find_run

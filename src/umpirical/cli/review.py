@@ -151,7 +151,7 @@ def revoke(name: str, review: ReviewFlags) -> int:
     if not done:
         from umpirical.domain.errors import UsageError
 
-        raise UsageError(f"nobody named {name!r} is in this review", fix=f"known: {known or 'nobody yet'}")
+        raise UsageError(f"unknown reviewer {name!r}", fix=f"in this review: {known or 'no one yet'}")
     say(f"{name} is removed")
     return 0
 
@@ -207,7 +207,7 @@ def export(review: ReviewFlags, form: str, out: Path) -> None:
 @_shared
 @click.option("--format", "form", type=click.Choice(FORMATS), default="umpirical", show_default=True)
 @click.option(
-    "--as", "names", multiple=True, metavar="THEIRS=NAME", help="What a person in the file is called here; repeatable."
+    "--as", "names", multiple=True, metavar="THEIRS=NAME", help="Name of a person in the file, and here. Repeatable."
 )
 def import_(file: Path, review: ReviewFlags, form: str, names: tuple[str, ...]) -> None:
     """Import the decisions in FILE into the review of STUDY: all of them, or none if one does not fit.
@@ -321,7 +321,7 @@ def view_command(folder: Path, port: int, host: str, no_open: bool, export: Path
 
         written = write_gallery(root, export)
         for name, why in written.left_out:
-            remark(f"{name} is left out: {why}")
+            remark(f"{name} is excluded: {why}")
         say(f"wrote {written.index}: {written.pages:,} {'page' if written.pages == 1 else 'pages'}")
         return
     need_packages("view", "starlette", "uvicorn")

@@ -16,7 +16,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from umpirical.cli.options import SpendingFlags, agree, gathered, spending_options, tell_spent
-from umpirical.cli.terminal import MAKING_STIMULI, remark, say, say_json
+from umpirical.cli.terminal import MAKING_STIMULI, remark, say, say_json, say_verdict
 
 if TYPE_CHECKING:
     from umpirical.api.extras import Draft, DraftPlan, Reply
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     "--from",
     "data",
     type=click.Path(path_type=Path, exists=True),
-    help="A file of responses with labels, or of labelled pairs (CSV, JSONL or Parquet); or logs of an agent.",
+    help="Your data: responses with labels or labeled pairs (CSV, JSONL, Parquet), or agent logs.",
 )
-@click.option("--response", metavar="COLUMN", help="With --from: the text that is judged. Default: guessed.")
-@click.option("--label", metavar="COLUMN", help="With --from: the reference label. Default: guessed.")
-@click.option("--task", metavar="COLUMN", help="With --from: what was asked. Default: guessed.")
+@click.option("--response", metavar="COLUMN", help="With --from: the column of the judged text. Default: guessed.")
+@click.option("--label", metavar="COLUMN", help="With --from: the column of the reference label. Default: guessed.")
+@click.option("--task", metavar="COLUMN", help="With --from: the column of the task. Default: guessed.")
 def init_command(folder: Path, data: Path | None, response: str | None, label: str | None, task: str | None) -> None:
-    """Write a study file to FOLDER that runs as is, with simulated judges, and shows how to name your own."""
+    """Create a study in FOLDER that runs as it is, with simulated judges and comments that show where to add yours."""
     from umpirical.protocols.catalogue import start_study
     from umpirical.study.file import read_study
     from umpirical.study.trust import trust_as_made
 
     if data is None and (response or label or task):
-        raise click.UsageError("--response, --label and --task name columns of a file: add --from FILE")
+        raise click.UsageError("--response, --label and --task need a file: add --from FILE")
     named = {"response": response, "label": label, "task": task}
     told = {role: column for role, column in named.items() if column is not None}
     started = start_study(folder, data=data, told=told)
@@ -62,13 +62,13 @@ def init_command(folder: Path, data: Path | None, response: str | None, label: s
 
 
 @click.command("demo")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: a new one.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to. Default: a new one.")
 @click.option("--no-open", is_flag=True, help="Do not open the datasheets in a browser.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def demo_command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FBT001
-    """Measure simulated judges, a sound one and six with a known defect: what was planted, and what was found.
+    """Test seven simulated judges, one sound and six flawed, and compare the known defects with the measured ones.
 
-    Needs no key and no network.
+    Needs no API key and no network.
     """
     from umpirical.progress import watch_run
     from umpirical.study.demo import run_demo
@@ -89,9 +89,9 @@ def demo_command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noq
     from umpirical.view.gallery import write_gallery
 
     index = write_gallery(folder, folder / "gallery").index
-    say(f"\nTheir datasheets, side by side:  {index}")
-    say(f"Next:  umpirical compare {shlex.quote(str(folder))}  says which to take for which use;")
-    say("  umpirical init my-study  writes a study file;  umpirical run my-study  measures your own judge.")
+    say(f"\nAll datasheets:  {index}")
+    say(f"Next:  umpirical compare {shlex.quote(str(folder))}  to see which judge to use for what")
+    say("       umpirical init my-study  to test your own judge")
     if not no_open and sys.stdout.isatty():
         click.launch(str(index))
 
@@ -101,15 +101,14 @@ def _show_demo(result: "DemoResult") -> None:
 
     say(f"\n{result.judge}: {result.about}")
     if result.decision:
-        say(f"  {result.decision.line}")
+        say_verdict(result.decision.verdict, result.decision.line, indent="  ")
     records = {(measure.name, measure.stratum): measure for measure in result.record.measures}
     for found in result.defects:
         record = records[found.measure, found.stratum]
         part = f" at {found.stratum}" if found.stratum else ""
-        say(
-            f"  {record.title}{part}: planted {found.planted:.3f}, measured {measured_value(record, found.estimate)} "
-            f"{measured_interval(record, found.estimate.interval)}  {'found' if found.inside else 'MISSED'}"
-        )
+        measured = f"{measured_value(record, found.estimate)} {measured_interval(record, found.estimate.interval)}"
+        said = "found" if found.inside else "MISSED"
+        say(f"  {record.title}{part}: true value {found.planted:.3f}, measured {measured}  {said}")
 
 
 def _demo_summary(result: "DemoResult") -> dict[str, Any]:
@@ -157,19 +156,23 @@ class DraftFlags:
 @click.option(
     "--model", "name", required=True, help="The model that drafts: provider/model, or its name at --base-url."
 )
-@click.option("--base-url", help="URL of an OpenAI-compatible server: http://127.0.0.1:8000/v1")
+@click.option("--base-url", help="An OpenAI-compatible server, such as http://127.0.0.1:8000/v1")
 @click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key; never the key itself.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("my-task.yaml"), show_default=True)
-@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 10), help="Calls to make at most.")
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 10), help="Most calls to make.")
 @click.option(
-    "--max-tokens", default=12_000, show_default=True, type=click.IntRange(500, 200_000), help="Limit for one reply."
+    "--max-tokens",
+    default=12_000,
+    show_default=True,
+    type=click.IntRange(500, 200_000),
+    help="Longest reply, in tokens.",
 )
 @spending_options
 def draft_command(rubric: Path, out: Path, model: DraftFlags, flags: SpendingFlags) -> int:
-    """Draft a family of tasks from RUBRIC, a text or Markdown file that says what a good answer does.
+    """Draft tasks from RUBRIC, a text or Markdown file that describes a good answer.
 
-    A model writes it, a program looks for faults and has the model fix them, and you read it: nothing is measured with
-    the family until you have set reviewed: true in it. The possible cost is shown first.
+    A model writes them, and a program finds faults and has the model fix them. Then you read them: they are not used
+    until you set `reviewed: true` in the file. You see the cost first and approve it.
     """
     from umpirical.api.extras import (
         append_reply,
@@ -199,7 +202,7 @@ def draft_command(rubric: Path, out: Path, model: DraftFlags, flags: SpendingFla
     def keep(reply: "Reply") -> None:
         append_reply(replies, reply)
         count = len(reply.problems)
-        found = f"{count} problem{'' if count == 1 else 's'}" if count else "no problem found by the program"
+        found = f"{count} problem{'' if count == 1 else 's'}" if count else "no problems found"
         what = f"no reply ({reply.response.failure})" if reply.response.failure else f"a reply, {found}"
         remark(f"  {what}; kept in {replies}")
 
@@ -247,9 +250,9 @@ def _show_draft(draft: "Draft", out: Path, listed: Path | None) -> None:
     if listed is not None:
         more = f"{len(draft.problems) - SHOWN} more in " if len(draft.problems) > SHOWN else "the list is in "
         say(f"  {more}{listed}")
-    say("next:  read and correct every sentence; a program recognizes neither nonsense nor what the rubric meant")
-    say(f"       then set reviewed: true, name {out.name} under tasks in the study file, and run  umpirical check")
-    say("       name several families there, built-in ones among them: one family alone gives no interval")
+    say("next:  read and correct every sentence; a program cannot tell whether it makes sense")
+    say(f"       then set reviewed: true, add {out.name} under tasks in the study file, and run  umpirical check")
+    say("       add several families, built-in ones included: one family alone gives no interval")
 
 
 # `umpirical doctor`.
@@ -274,7 +277,7 @@ PARTS = (
 @click.argument("study", type=click.Path(path_type=Path), default=Path())
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def doctor_command(study: Path, as_json: bool) -> None:  # noqa: FBT001
-    """Show versions, free disk space, and which of the keys that STUDY names are set. Never shows a key."""
+    """Show versions, free disk space and which of the API keys of STUDY are set. Never shows a key."""
     folder = study if study.is_dir() else study.parent
     facts: dict[str, str] = {"python": platform.python_version(), "platform": platform.platform(terse=True)}
     facts |= {part: version(part) for part in PARTS}
@@ -295,7 +298,7 @@ def _keys(study: Path) -> dict[str, str]:
 
     file = study / STUDY_FILE if study.is_dir() else study
     if not file.is_file():
-        return {"study": "none here;  umpirical init  writes one"}
+        return {"study": "none here; `umpirical init` creates one"}
     variables = {judge.model.api_key_env for judge in read_study(file).spec.judges if judge.model}
     return {name: "set" if os.environ.get(name) else "not set" for name in sorted(filter(None, variables))}
 
@@ -311,24 +314,31 @@ WORDS = {
 }
 
 
-@click.group("prices")
-def prices_command() -> None:
-    """Show what is known about the prices of models."""
-
-
-@prices_command.command("show")
-@click.argument("model")
+@click.command("prices")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def show(model: str, as_json: bool) -> None:  # noqa: FBT001
-    """Show the known price of MODEL and its source: openai/gpt-4o, or gpt-4o for every provider that offers it."""
+def prices_command(models: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+    """Show the known price of MODEL and its source.
+
+    MODEL is openai/gpt-4o, or gpt-4o for every provider that offers it.
+    """
+    from umpirical.domain.errors import UsageError
+
+    if models[0] == "show" and len(models) > 1:
+        raise UsageError("`prices show` is called `prices` now", fix=f"umpirical prices {models[1]}")
+    for model in models:
+        _show_prices(model, as_json=as_json)
+
+
+def _show_prices(model: str, *, as_json: bool) -> None:
     from umpirical.domain.errors import UsageError
     from umpirical.models.prices import PricedModel, known_prices, near_names
 
     found = known_prices(model)
     if not found:
         near = ", ".join(near_names(PricedModel(model)))
-        hint = f"known: {near}" if near else f"umpirical run --price {model}=IN,OUT  says what it costs"
-        raise UsageError(f"no price is known for {model}", fix=hint)
+        hint = f"known: {near}" if near else f"set it with  umpirical run --price {model}=IN,OUT"
+        raise UsageError(f"unknown price for {model}", fix=hint)
     if as_json:
         import json
 
@@ -360,12 +370,11 @@ def _rate(rate: "Rate") -> str:
 
 
 @click.command("schema")
-@click.argument("what")
+@click.argument("what", default="")
 def schema_command(what: str) -> None:
-    """Print the JSON Schema of a study file (WHAT: config), a policy file (policy) or a record.
+    """Print the JSON Schema of WHAT: config (a study file), policy, datasheet, stress, pairs, agent, and others.
 
-    A record is named by its protocol: datasheet, stress, pairs, agent, or a plugin's. Others are comparison,
-    stress-comparison, jury, correction and claim.
+    Without WHAT, list all of them.
     """
     import json
 
@@ -386,9 +395,12 @@ def schema_command(what: str) -> None:
     if what == "config":
         say_json(json.dumps(study_schema(), indent=1))
         return
+    known = ["config", "policy", *PROTOCOLS.names(), *OTHERS]
+    if not what:
+        say("\n".join(known))
+        return
     if what not in PROTOCOLS.names():
-        known = ["config", "policy", *PROTOCOLS.names(), *OTHERS]
-        raise UsageError(f"nothing that has a schema is called {what!r}", fix=f"name one of {', '.join(known)}")
+        raise UsageError(f"unknown schema {what!r}", fix=f"choose one of {', '.join(known)}")
     say_json(PROTOCOLS.get(what).schema().rstrip("\n"))
 
 

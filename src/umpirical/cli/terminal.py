@@ -5,6 +5,7 @@ stands above, or fill the clipboard. It may also hold a command of a pipeline's 
 """
 
 import errno
+import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,13 +16,37 @@ import click
 
 from umpirical.text.inert import inert, is_inert, no_command
 
-MAKING_STIMULI = "making and checking the stimuli"
+MAKING_STIMULI = "preparing the test cases"
 """Printed before work that takes some seconds the first time."""
+
+
+MARKS = {"pass": ("✓", "PASS"), "fail": ("✗", "FAIL"), "open": ("?", "OPEN"), "noted": ("!", "note")}
+"""How a check is marked on a terminal, and in a log."""
+
+COLORS = {"pass": "green", "use": "green", "fail": "red", "do-not-use": "red", "regression": "red"}
+"""Of checks and verdicts; all others are yellow."""
 
 
 def say(text: object = "") -> None:
     """Prints a result on standard output."""
     click.echo(no_command(inert(str(text))))
+
+
+def say_verdict(verdict: str, line: str, *, indent: str = "") -> None:
+    """Prints a verdict; on a terminal its title, which ends at the first bracket, has the color of its kind."""
+    title, bracket, rest = no_command(inert(line)).partition(" (")
+    click.echo(f"{indent}{_colored(verdict, title)}{bracket}{rest}")
+
+
+def say_check(effect: str, text: str) -> None:
+    """Prints a check with its mark."""
+    mark = MARKS[effect][0 if sys.stdout.isatty() else 1]
+    click.echo(f"  {_colored(effect, mark)}  {no_command(inert(text))}")
+
+
+def _colored(kind: str, text: str) -> str:
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()
+    return text if plain else click.style(text, fg=COLORS.get(kind, "yellow"), bold=True)
 
 
 def remark(text: object = "") -> None:
@@ -85,25 +110,25 @@ NO_MEMORY = ("not enough memory", "cannot allocate memory", "out of memory")
 
 
 def refused_by_machine(error: Exception) -> tuple[str, str, int] | None:
-    """Returns what happened, what to do and the exit code; None if the error is none of the machine's."""
+    """Returns what happened, what to do and the exit code; None if the machine did not refuse anything."""
     import sqlite3
 
     said = str(error).partition("\n")[0]
     code = error.errno if isinstance(error, OSError) else None
     if code in (errno.ENOSPC, errno.EDQUOT) or any(words in said.lower() for words in FULL):
-        return "the disk is full; all answers so far are kept", "make room, then run the same command again", 5
+        return "the disk is full; all replies so far are kept", "free some space, then run the same command again", 5
     if code == errno.EFBIG or any(words in said.lower() for words in UNWRITTEN):
-        fix = "check the disk and the largest file you may write (ulimit -f), then run the same command again"
-        return f"cannot write: {said}; all answers so far are kept", fix, 5
+        fix = "check the disk and the file size limit (ulimit -f), then run the same command again"
+        return f"cannot write: {said}; all replies so far are kept", fix, 5
     if isinstance(error, MemoryError) or code == errno.ENOMEM or any(words in said.lower() for words in NO_MEMORY):
         return (
-            "not enough memory; all answers so far are kept",
-            "free memory or raise its limit (ulimit -v), then run the same command again",
+            "not enough memory; all replies so far are kept",
+            "free some memory or raise the limit (ulimit -v), then run the same command again",
             5,
         )
     read_only = isinstance(error, sqlite3.OperationalError) and "readonly" in said
     if code in (errno.EACCES, errno.EPERM, errno.EROFS) or read_only:
-        fix = "name a folder that you may write to; a report of a run that you may only read takes --out FOLDER"
+        fix = "choose a folder you can write to; for a report of a read-only run, use --out FOLDER"
         return f"cannot write: {said}", fix, 2
     return None
 
@@ -128,7 +153,7 @@ def leading_to(link: str, folder: Path) -> Iterator[Path | None]:
         try:
             page = stack.enter_context(redirect_file(folder, link))
         except (OSError, UsageError) as error:
-            say(f"no browser is opened: {error}")
+            say(f"cannot open a browser: {error}")
             page = None
         yield page
 

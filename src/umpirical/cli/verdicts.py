@@ -10,12 +10,12 @@ from umpirical.cli.terminal import say, say_json
 
 ROLES = {
     "verdict": "the verdict",
-    "item": "what was judged",
+    "item": "the item that was judged",
     "order": "which answer came first",
     "repeat": "the number of the repeat",
-    "label": "the gold label; for Inspect's logs, a key of the samples' metadata",
+    "label": "the gold label; for Inspect logs, a key of the samples' metadata",
     "judge": "the judge",
-    "task": "the task, if several items belong to one",
+    "task": "the task, if it has several items",
 }
 
 
@@ -38,12 +38,16 @@ def _named_columns(roles: Mapping[str, str], given: Mapping[str, str]) -> dict[s
 
 @click.command("measure")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--format", "form", help="inspect, deepeval, promptfoo, mlflow, mt-bench, arena-hard, judgebench, csv...")
+@click.option(
+    "--format",
+    "form",
+    help="inspect, deepeval, promptfoo, mlflow, mt-bench, arena-hard, judgebench, csv... Default: recognized.",
+)
 @_column_options(ROLES)
 @click.option(
-    "--kind", type=click.Choice(["compare", "grade"]), help="Whether the judge compares two answers or grades."
+    "--kind", type=click.Choice(["compare", "grade"]), help="Whether the judge compares two answers or grades one."
 )
-@click.option("--scale", "scale_text", help="All grades that it could have given: 1..5, or bad,fair,good.")
+@click.option("--scale", "scale_text", help="The grades it could give: 1..5, or bad,fair,good.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def measure_command(
     file: Path,
@@ -53,11 +57,11 @@ def measure_command(
     as_json: bool,  # noqa: FBT001
     **said: str,
 ) -> int:
-    """Measure verdicts that a judge gave in the past, in FILE. Makes no calls.
+    """Measure verdicts in FILE that a judge gave in the past.
 
-    FILE is a log of Inspect's, the results of DeepEval, promptfoo or MLflow, a file of MT-Bench, Arena-Hard or
-    JudgeBench, or a table (CSV, JSON Lines, Parquet) with a column for the verdict and one for what was judged. What
-    such data cannot tell is said too: for that, the judge has to be asked.
+    FILE is an Inspect log, results of DeepEval, promptfoo or MLflow, a file of MT-Bench, Arena-Hard or JudgeBench, or a
+    table (CSV, JSON Lines, Parquet) with a column for the verdict and one for what was judged. The output also lists
+    what past verdicts cannot show.
     """
     from umpirical.api import measure_verdicts
 
@@ -77,7 +81,7 @@ def measure_command(
         say("\n".join(f"  {line}" for line in repr(each.measures).splitlines()))
         say(f"\n  Agreement with the labels: {each.agreement.verdict}, {each.agreement.why}")
         for heading, lines in (("can tell", each.can_tell), ("cannot tell", each.cannot_tell)):
-            say(f"\nWhat these verdicts {heading}:")
+            say(f"\nThese verdicts {heading} you:")
             for line in lines:
                 say(f"  - {line}")
         say()
@@ -93,18 +97,18 @@ def _counted(counts: dict[str, int]) -> list[str]:
 
 
 COLUMNS = {
-    "verdict": "what the judge said: win, tie, loss (or 1, tie, 2); pass, fail; or a score",
-    "label": "what a person said, where there is one",
-    "item": "what was judged: each stands there once",
-    "cluster": "what rows have in common, if they are not independent",
-    "system": "the system that was judged, if there are several",
+    "verdict": "the judge's verdict: win, tie, loss (or 1, tie, 2); pass, fail; or a score",
+    "label": "the human label, where there is one",
+    "item": "the item that was judged, each once",
+    "cluster": "the group of rows that are not independent",
+    "system": "the system judged, if there are several",
 }
 
 
 @click.command("correct")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option(
-    "--estimate", type=click.Choice(["win-rate", "pass-rate", "mean-score"]), required=True, help="What is estimated."
+    "--estimate", type=click.Choice(["win-rate", "pass-rate", "mean-score"]), required=True, help="What to estimate."
 )
 @_column_options(COLUMNS)
 @click.option("--scale", default="", help="Ends of the scale of a mean score: 1..5.")
@@ -112,24 +116,38 @@ COLUMNS = {
     "--labels",
     type=click.Choice(["random", "by-label"]),
     default="random",
-    help="How labelled rows were chosen: at random, or so many of each label.",
+    help="How labeled rows were chosen: at random, or a number of each label.",
 )
 @click.option(
     "--record",
     metavar="RUN",
     help="Without labels: the judge's datasheet (win rates) or stress report (pass rates), or its run.",
 )
-@click.option("--sensitivity", default="", metavar="K/N", help="Without labels: passing rows that it passes, 45/50.")
-@click.option("--specificity", default="", metavar="K/N", help="Without labels: failing rows that it fails, 90/100.")
-@click.option("--step", default=1.0, type=click.FloatRange(0.25, 5), help="For bounds: the least difference.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: FILE's.")
-@click.option("--json", "as_json", is_flag=True, help="Print the record.")
+@click.option("--sensitivity", default="", metavar="K/N", help="Without labels: passing rows it passed, such as 45/50.")
+@click.option(
+    "--specificity",
+    default="",
+    metavar="K/N",
+    help="Without labels: failing rows it failed, such as 90/100.",
+)
+@click.option(
+    "--step",
+    default=1.0,
+    type=click.FloatRange(0.25, 5),
+    help="For bounds: the smallest difference, in requirements.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write to. Default: beside FILE.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def correct_command(file: Path, *, out: Path | None, as_json: bool, **given: Any) -> int:  # noqa: ANN401  # what click has checked
-    """Correct a win rate, a pass rate or a mean score that rests on a judge's verdicts, in FILE. Makes no calls.
+    """Adjust a win rate, pass rate or mean score in FILE for the judge's errors.
 
-    FILE is a table (CSV, JSON Lines, Parquet). With labels on a random sample of its rows, the estimate is corrected by
-    PPI++; with so many rows of each label, or with error rates from elsewhere, by Rogan and Gladen's estimator; with a
-    datasheet alone, there are bounds and no estimate. Exits with 4 if a system has no corrected estimate.
+    FILE is a table (CSV, JSON Lines, Parquet). With labels on a random sample of rows it uses PPI++. With a number of
+    rows of each label, or known error rates, it uses the Rogan-Gladen estimator. With a datasheet alone it gives
+    bounds. Exits with 4 if there is no corrected estimate for a system.
     """
     from umpirical.claims.correction import CorrectionOptions, correct_file
     from umpirical.claims.documents import correction_lines, write_correction
@@ -145,7 +163,7 @@ def correct_command(file: Path, *, out: Path | None, as_json: bool, **given: Any
     else:
         for line in correction_lines(correction):
             say(line)
-        say("\nWhat this assumes:")
+        say("\nAssumptions:")
         for sentence in correction.assumptions:
             say(f"  - {sentence}")
         for path in written:
@@ -162,25 +180,27 @@ def correct_command(file: Path, *, out: Path | None, as_json: bool, **given: Any
     "--datasheet",
     required=True,
     metavar="RUN",
-    help="The judge's run, by folder or name, or the JSON of its record alone.",
+    help="The judge's run (folder or name), or the JSON file of its record.",
 )
 @click.option(
     "--evidence",
     metavar="RUN",
-    help="A run of the same judge on labelled pairs or responses. Not needed if --datasheet is one.",
+    help="A run of the same judge on labeled pairs or responses. Not needed if --datasheet is one.",
 )
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: RESULT's.")
-@click.option("--json", "as_json", is_flag=True, help="Print the record.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder to write to. Default: beside RESULT.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def claim_command(result: Path, datasheet: str, evidence: str | None, out: Path | None, as_json: bool) -> int:  # noqa: FBT001
-    """Join RESULT, a corrected estimate, and the datasheet of its judge into one statement to publish. Makes no calls.
+    """Publish RESULT, a corrected estimate, together with its judge's datasheet.
 
-    RESULT is the JSON that `umpirical correct` wrote. A record in its run's folder is checked against the responses
-    first.
+    RESULT is the JSON file that `umpirical correct` wrote.
 
-    A claim needs evidence on natural text: a run of the same judge on labelled pairs or responses, which shows
-    agreement beyond chance. The built-in test cases cannot show whether a judge has memorized them, or notices that
-    it is tested.
-    `umpirical verify CLAIM.json` checks the claim later on.
+    A claim needs evidence on natural text: a run of the same judge on labeled pairs or responses that shows agreement
+    beyond chance. The built-in test cases cannot show whether a judge has memorized them, or notices that it is being
+    tested. `umpirical verify CLAIM.json` checks the claim later.
     """
     from umpirical.claims.documents import read_correction, write_claim
     from umpirical.claims.statement import make_claim, read_judge
@@ -195,7 +215,7 @@ def claim_command(result: Path, datasheet: str, evidence: str | None, out: Path 
         return 0
     for sentence in claim.sentences:
         say(sentence)
-    say("\nWhat this assumes:")
+    say("\nAssumptions:")
     for sentence in (*claim.correction.assumptions, *claim.assumptions):
         say(f"  - {sentence}")
     for path in written:

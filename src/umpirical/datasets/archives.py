@@ -37,7 +37,7 @@ class ArchiveLimits:
 _STORED, _DEFLATED, _ZSTANDARD = 0, 8, 93
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _PIECE = 1 << 18
-_WHOLE = "is it a whole .eval file?"
+_WHOLE = "check that it is a complete .eval file"
 
 
 def read_archive(
@@ -69,9 +69,9 @@ def _chosen(path: Path, wanted: Callable[[str], bool], limits: ArchiveLimits) ->
         with ZipFile(path) as archive:
             listed = archive.infolist()
     except (BadZipFile, ValueError, NotImplementedError, EOFError, struct.error) as error:
-        raise ConfigError(f"not an archive: {error}", where=path.name, fix=_WHOLE) from None
+        raise ConfigError(f"not a valid archive: {error}", where=path.name, fix=_WHOLE) from None
     if len(listed) > limits.entries:
-        raise ConfigError(f"{len(listed):,} files, at most {limits.entries:,} are read", where=path.name)
+        raise ConfigError(f"the archive has {len(listed):,} files; the limit is {limits.entries:,}", where=path.name)
     # A log may hold an older version of a file before the newer one.
     chosen = list({info.filename: info for info in listed if wanted(info.filename)}.values())
     for info in chosen:
@@ -83,23 +83,23 @@ def _chosen(path: Path, wanted: Callable[[str], bool], limits: ArchiveLimits) ->
 def _check(info: ZipInfo, path: Path, limits: ArchiveLimits) -> None:
     where = _place(path, info)
     if info.file_size > limits.entry:
-        raise ConfigError(f"{info.file_size:,} bytes unpacked, at most {limits.entry:,} are read", where=where)
+        raise ConfigError(f"{info.file_size:,} bytes when unpacked; the limit is {limits.entry:,}", where=where)
     if info.file_size > 1_000_000 + limits.entry_folded_by * info.compress_size:
-        message = f"unpacks to more than {limits.entry_folded_by} times its size"
-        raise ConfigError(message, where=where, fix="it is no log")
+        message = f"it unpacks to more than {limits.entry_folded_by} times its size"
+        raise ConfigError(message, where=where, fix="it is not a log")
     if info.flag_bits & 1:
-        raise ConfigError("the file is encrypted", where=where, fix="unpack the log first")
+        raise ConfigError("the file is encrypted", where=where, fix="decrypt the log first")
 
 
 def _check_total(chosen: list[ZipInfo], path: Path, limits: ArchiveLimits) -> None:
     if (total := sum(info.file_size for info in chosen)) > limits.unpacked:
-        raise ConfigError(f"{total:,} bytes unpacked, at most {limits.unpacked:,} are read", where=path.name)
+        raise ConfigError(f"{total:,} bytes when unpacked; the limit is {limits.unpacked:,}", where=path.name)
     size = path.stat().st_size
     if total > 64_000_000 + limits.folded_by * size:
-        message = f"{size:,} bytes that unpack to {total:,}, more than {limits.folded_by} times as many"
-        raise ConfigError(message, where=path.name, fix="it is no log")
+        message = f"{size:,} bytes unpack to {total:,}, more than {limits.folded_by} times as many"
+        raise ConfigError(message, where=path.name, fix="it is not a log")
     if sum(info.compress_size for info in chosen) > size:
-        raise ConfigError("its files overlap", where=path.name, fix="it is no log")
+        raise ConfigError("files in the archive overlap", where=path.name, fix="it is not a log")
 
 
 def _pieces(file: BinaryIO, info: ZipInfo, path: Path) -> Iterator[bytes]:
@@ -108,7 +108,7 @@ def _pieces(file: BinaryIO, info: ZipInfo, path: Path) -> Iterator[bytes]:
     file.seek(info.header_offset)
     head = file.read(_LOCAL_HEADER.size)
     if len(head) < _LOCAL_HEADER.size or head[:4] != b"PK\x03\x04":
-        raise ConfigError("no file stands where the archive says", where=where, fix=_WHOLE)
+        raise ConfigError("no file at the position listed in the archive", where=where, fix=_WHOLE)
     *_, name, extra = _LOCAL_HEADER.unpack(head)
     file.seek(name + extra, 1)
     size = check = 0
@@ -119,9 +119,9 @@ def _pieces(file: BinaryIO, info: ZipInfo, path: Path) -> Iterator[bytes]:
                 break
             yield piece
     except (zlib.error, ValueError) as error:
-        raise ConfigError(f"cannot be unpacked: {error}", where=where, fix=_WHOLE) from None
+        raise ConfigError(f"cannot unpack it: {error}", where=where, fix=_WHOLE) from None
     if size != info.file_size or check != info.CRC:
-        raise ConfigError("its contents are not what the archive says", where=where, fix=_WHOLE)
+        raise ConfigError("its contents do not match the archive listing", where=where, fix=_WHOLE)
 
 
 class _Section:
@@ -144,7 +144,7 @@ def _inflated(method: int, section: _Section) -> Iterator[bytes]:
     elif method == _ZSTANDARD:
         yield from _inflated_by_zstandard(section)
     else:
-        raise ValueError(f"it is packed by method {method}, which is not known")
+        raise ValueError(f"unknown compression method {method}")
 
 
 def _inflated_by_zlib(section: _Section) -> Iterator[bytes]:
@@ -159,7 +159,9 @@ def _inflated_by_zstandard(section: _Section) -> Iterator[bytes]:
     try:
         import zstandard
     except ImportError:
-        raise UsageError("a log of Inspect's needs zstandard", fix="pip install 'umpirical[inspect]'") from None
+        raise UsageError(
+            "reading Inspect logs requires the `inspect` extra", fix="pip install 'umpirical[inspect]'"
+        ) from None
     try:
         with zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(section) as stream:  # type: ignore[arg-type]  # it only reads
             yield from iter(lambda: bytes(stream.read(_PIECE)), b"")

@@ -51,7 +51,9 @@ def check_links(folder: Path) -> int:
             path = Path(place, name)
             if not path.resolve().is_relative_to(root):
                 raise ConfigError(
-                    f"{path.relative_to(folder)} is a link to elsewhere", where=folder.name, fix="copy the file in"
+                    f"{path.relative_to(folder)} is a link to a file outside the folder",
+                    where=folder.name,
+                    fix="copy the file into the folder",
                 )
             size += path.stat().st_size if path.is_file() else 0
     return size
@@ -88,7 +90,7 @@ def _json(file: Path) -> Any:  # noqa: ANN401  # foreign JSON
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{file.name} cannot be read: {type(error).__name__}", where=file.parent.name) from None
+        raise ConfigError(f"cannot read {file.name}: {type(error).__name__}", where=file.parent.name) from None
 
 
 def only_inside(folder: Path, names: list[str]) -> None:
@@ -96,21 +98,23 @@ def only_inside(folder: Path, names: list[str]) -> None:
     for name in names:
         if "://" in name or "::" in name or not (folder / name).resolve().is_relative_to(folder.resolve()):
             raise ConfigError(
-                f"it names {name}, which is outside the folder",
+                f"it refers to {name}, which is outside the folder",
                 where=folder.name,
-                fix="copy the file in, and name it by its path from there",
+                fix="copy the file into the folder and use its path relative to the folder",
             )
 
 
 def declared_patterns(folder: Path, config: str | None) -> Any:  # noqa: ANN401  # as the library takes them
     """Returns the `data_files` that a folder's README declares for a configuration; None if it declares none."""
     if (folder / ".huggingface.yaml").exists():
-        raise ConfigError("a .huggingface.yaml is not read", where=folder.name, fix="declare its configs in README.md")
+        raise ConfigError(
+            ".huggingface.yaml files are not supported", where=folder.name, fix="declare the configs in README.md"
+        )
     configs = [each for each in _card(folder).get("configs") or [] if isinstance(each, Mapping)]
     chosen = [each for each in configs if config is None or str(each.get("config_name", "default")) == config]
     if config is not None and not chosen:
         known = ", ".join(str(each.get("config_name", "default")) for each in configs) or "none"
-        raise ConfigError(f"there is no config_name {config!r}", where=folder.name, fix=f"there are: {known}")
+        raise ConfigError(f"unknown config_name {config!r}", where=folder.name, fix=f"choose one of: {known}")
     if config is None and len(chosen) > 1:
         chosen = [each for each in chosen if each.get("config_name") == "default" or each.get("default")] or chosen
     if not chosen:
@@ -126,7 +130,9 @@ def _card(folder: Path) -> Mapping[str, Any]:
     if not file.is_file():
         return {}
     if file.stat().st_size > LARGEST_CARD:
-        raise ConfigError(f"README.md has more than {LARGEST_CARD:,} bytes", where=folder.name, fix="shorten it")
+        raise ConfigError(
+            f"README.md has more than {LARGEST_CARD:,} bytes", where=folder.name, fix="shorten the README"
+        )
     lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
     if lines[0].rstrip() != "---" or "---" not in (ends := [line.rstrip() for line in lines[1:]]):
         return {}
@@ -155,7 +161,9 @@ def readable_files(folder: Path, found: Mapping[str, list[str]]) -> tuple[str, d
     endings.pop(None, None)
     if not endings:
         raise ConfigError(
-            "cannot be loaded: no file in it can be read", where=folder.name, fix=f"endings: {', '.join(FORMATS)}"
+            "cannot load it: the folder has no readable data file",
+            where=folder.name,
+            fix=f"supported file endings: {', '.join(FORMATS)}",
         )
     form = max(endings, key=lambda each: endings[each])
     assert form is not None  # noqa: S101  # it was taken out

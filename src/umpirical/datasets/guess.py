@@ -52,7 +52,7 @@ def profile_columns(path: Path) -> tuple[ColumnProfile, ...]:
         for name, value in row.values.items():
             columns.setdefault(name, _Column()).add(value)
     if not rows:
-        raise ConfigError("no rows", where=path.name, fix="is it the right file?")
+        raise ConfigError("the file has no rows", where=path.name, fix="check that it is the right file")
     return tuple(column.profile(name, rows) for name, column in columns.items())
 
 
@@ -160,7 +160,7 @@ LIKELY_LABELS = (
 )
 """Names that labels have, and other columns too: they are looked for if no column has a clearer name."""
 
-_NAME_LABEL = "name the column of the labels with --label"
+_NAME_LABEL = "name the label column with --label"
 
 SHORT = 40
 """The most characters that a value of a stratum has."""
@@ -196,7 +196,7 @@ class Guess:
 def guess_dataset(path: Path, *, told: Mapping[ColumnRole, str]) -> Guess:
     """Looks at the whole file. `told` are columns that a person has named, and they are not questioned."""
     if len(set(told.values())) != len(told):
-        raise UsageError("one column is named for two things", fix="name a different column for each")
+        raise UsageError("one column has two roles", fix="name a different column for each role")
     profiles = {profile.name: profile for profile in profile_columns(path)}
     for column in told.values():
         if column not in profiles:
@@ -205,7 +205,7 @@ def guess_dataset(path: Path, *, told: Mapping[ColumnRole, str]) -> Guess:
     because: dict[ColumnRole, str] = {}
     for role, choose in _CHOOSERS.items():
         free = [profile for profile in profiles.values() if profile.name not in (*columns.values(), *told.values())]
-        found = (told[role], "as you said") if role in told else choose(free)
+        found = (told[role], "you named it") if role in told else choose(free)
         if found is not None:
             columns[role], because[role] = found
     for role in ("label", "response"):
@@ -233,7 +233,7 @@ def _label(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
     if found := _by_name(LIKELY_LABELS, [profile for profile in fit if profile.values and profile.longest <= SHORT]):
         return found
     few = _with_few_values(fit)
-    return (few[0], "it is the only one with few and short values") if len(few) == 1 else None
+    return (few[0], "the only column with a few short values") if len(few) == 1 else None
 
 
 def _with_few_values(profiles: Iterable[ColumnProfile]) -> list[str]:
@@ -258,7 +258,7 @@ def _response(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
     longest = max(texts, key=lambda profile: profile.mean_length, default=None)
     if longest is None or longest.mean_length < LEAST_TEXT:
         return None
-    return longest.name, "it has the longest texts"
+    return longest.name, "has the longest texts"
 
 
 def _task(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
@@ -273,7 +273,7 @@ def _id(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
         return found
     # A number that happens to differ in each row is a measurement more often than a name.
     named = next((profile for profile in distinct if profile.range is None), None)
-    return None if named is None else (named.name, "it has a different short text in every row")
+    return None if named is None else (named.name, "has a different short text in every row")
 
 
 _CHOOSERS: Mapping[ColumnRole, Callable[[Sequence[ColumnProfile]], tuple[str, str] | None]] = {
@@ -303,7 +303,7 @@ def _by_name(
                 ranked.append((1, number, place))
             elif anywhere and word in parts:
                 ranked.append((2, number, place))
-    return (profiles[min(ranked)[2]].name, "by its name") if ranked else None
+    return (profiles[min(ranked)[2]].name, "from its name") if ranked else None
 
 
 def _parts(name: str) -> list[str]:
@@ -319,23 +319,25 @@ def _is_stratum(profile: ColumnProfile) -> bool:
 def _scale(profile: ColumnProfile, path: Path) -> GuessedScale:
     where = f"{path.name}: column {profile.name!r} has"
     if not profile.readable:
-        raise UsageError(f"{where} nothing in it that could be a label", fix=_NAME_LABEL)
+        raise UsageError(f"{where} no possible labels", fix=_NAME_LABEL)
     if len(profile.values) == 1:
         only = next(iter(profile.values))
-        raise UsageError(f"{where} one label only, {only!r:.60}: nothing is graded by it", fix=_NAME_LABEL)
+        raise UsageError(f"{where} only one label, {only!r:.60}, so there is nothing to grade", fix=_NAME_LABEL)
     if profile.values:
         return _labelled(list(profile.values))
     if profile.range is None:
-        raise UsageError(f"{where} more than {MOST_LABELS} different texts, which is not a scale", fix=_NAME_LABEL)
+        raise UsageError(f"{where} more than {MOST_LABELS} different texts, so it cannot be a scale", fix=_NAME_LABEL)
     low, high = profile.range
-    return GuessedScale(GradeScale("interval", low=low, high=high), "the least and greatest number found", ordered=True)
+    return GuessedScale(
+        GradeScale("interval", low=low, high=high), "the lowest and highest number in the data", ordered=True
+    )
 
 
 def _labelled(labels: list[str]) -> GuessedScale:
     numbers = {label: number_of(label) for label in labels}
     ordered = None not in numbers.values()
     chosen = tuple(sorted(labels, key=lambda label: (numbers[label] or 0.0 if ordered else 0.0, label)))
-    because = "as numbers in order" if ordered else "in alphabetical order"
+    because = "in numeric order" if ordered else "in alphabetical order"
     if len(chosen) == 2:
         return GuessedScale(GradeScale("binary", chosen), f"two labels, {because}", ordered=ordered)
     return GuessedScale(GradeScale("ordinal" if ordered else "nominal", chosen), because, ordered=ordered)
@@ -344,11 +346,14 @@ def _labelled(labels: list[str]) -> GuessedScale:
 def _not_found(role: ColumnRole, path: Path, profiles: Iterable[ColumnProfile]) -> UsageError:
     columns = list(profiles)
     names = ", ".join(profile.name for profile in columns)
-    wanted = {"label": "labels, by its name or as the only one with few values", "response": "responses: text"}[role]
+    wanted = {
+        "label": "labels, recognized by name or as the only column with few values",
+        "response": "responses: text",
+    }[role]
     few = _with_few_values(columns) if role == "label" else []
-    hint = f"; few different values have: {', '.join(few)}" if few else ""
+    hint = f"; columns with few different values: {', '.join(few)}" if few else ""
     if len(PAIR_COLUMNS & {profile.name.casefold() for profile in columns}) == 1:
-        hint += "; or, for labelled pairs, call one column chosen and one rejected"
+        hint += "; or, for labeled pairs, name one column chosen and one rejected"
     return UsageError(
-        f"{path.name}: no column looks like {wanted}; there are: {names}", fix=f"name it with --{role} COLUMN{hint}"
+        f"{path.name}: no column looks like {wanted}; columns: {names}", fix=f"name it with --{role} COLUMN{hint}"
     )

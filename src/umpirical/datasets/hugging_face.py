@@ -24,9 +24,9 @@ def _read(source: Source) -> Table:
     columns = tuple(loaded.column_names)
     if len(loaded) > source.limits.rows:
         raise ConfigError(
-            f"{len(loaded):,} rows, at most {source.limits.rows:,} are read",
+            f"{len(loaded):,} rows; the limit is {source.limits.rows:,}",
             where=source.name,
-            fix="name a part in split, such as test[:10%], or raise dataset.limits.rows",
+            fix="select a part with split, such as test[:10%], or raise dataset.limits.rows",
         )
     # Only what is wanted: pictures in another column would be decoded one by one.
     wanted = loaded.select_columns([name for name in source.columns or columns if name in columns])
@@ -41,10 +41,12 @@ def _library() -> Any:  # noqa: ANN401  # an optional package
         library = None
     # A folder of that name on the path would be imported as well, and is not the library.
     if not hasattr(library, "load_from_disk"):
-        raise UsageError("the format huggingface needs a package that is not installed", fix=INSTALL)
+        raise UsageError("Hugging Face datasets require the `huggingface` extra", fix=INSTALL)
     # Before version 4 it can be made to run a script that comes with a dataset.
     if int(library.__version__.partition(".")[0]) < 4:
-        raise UsageError(f"datasets {library.__version__} is installed, 4 or later is needed", fix=INSTALL)
+        raise UsageError(
+            f"datasets {library.__version__} is installed, but version 4 or later is required", fix=INSTALL
+        )
     return library
 
 
@@ -62,8 +64,8 @@ def _loaded(library: Any, source: Source) -> Any:  # noqa: ANN401  # types of an
         raise
     except Exception as error:  # noqa: BLE001  # whatever the library raises, the dataset cannot be read
         text = (str(error).splitlines() or [type(error).__name__])[0]
-        fix = "is it the name of a folder here or of a dataset on the hub, and of a split of it?"
-        raise ConfigError(f"cannot be loaded: {text}", where=source.written, fix=fix) from None
+        fix = "check the folder or the name of the dataset on the hub, and its split"
+        raise ConfigError(f"cannot load the dataset: {text}", where=source.written, fix=fix) from None
 
 
 def _from_files(library: Any, source: Source) -> Any:  # noqa: ANN401
@@ -84,7 +86,9 @@ def _from_hub(library: Any, source: Source) -> Any:  # noqa: ANN401
     # A dataset's own README may name files of this machine, or of another server.
     for path in (path for files in (builder.config.data_files or {}).values() for path in files):
         if not str(path).startswith(f"hf://datasets/{name}@"):
-            raise ConfigError(f"it names {path}, which is not its own", where=name, fix="use another dataset")
+            raise ConfigError(
+                f"it refers to {path}, which is outside the dataset", where=name, fix="use another dataset"
+            )
     _check_size(builder.info.download_size or 0, source)
     return library.load_dataset(name, config, split=source.options.get("split"))
 
@@ -101,7 +105,7 @@ def _one_split(loaded: Any, source: Source) -> Any:  # noqa: ANN401
     if split is None and len(loaded) == 1:
         return next(iter(loaded.values()))
     if split not in loaded:
-        got = "no split is named" if split is None else f"there is no split {split!r}"
+        got = "a split is required" if split is None else f"unknown split {split!r}"
         fix = f"add under dataset:  split: {' or '.join(map(str, loaded))}"
         raise ConfigError(got, where=source.written, fix=fix)
     return loaded[split]
@@ -110,9 +114,9 @@ def _one_split(loaded: Any, source: Source) -> Any:  # noqa: ANN401
 def _check_size(size: int, source: Source) -> None:
     if size > source.limits.bytes:
         raise ConfigError(
-            f"{size:,} bytes, at most {source.limits.bytes:,} are read",
+            f"{size:,} bytes; the limit is {source.limits.bytes:,}",
             where=source.written,
-            fix="make a file of the rows and columns that are needed, or raise dataset.limits.bytes",
+            fix="make a file with only the rows and columns you need, or raise dataset.limits.bytes",
         )
 
 
@@ -139,7 +143,7 @@ READER = DatasetReader(
     "huggingface",
     _read,
     {
-        "split": ReaderOption("Which split, such as test, or a part of one, such as test[:10%]."),
-        "config_name": ReaderOption("Which configuration of the dataset."),
+        "split": ReaderOption("The split to read, such as test, or a part of one, such as test[:10%]."),
+        "config_name": ReaderOption("The configuration of the dataset."),
     },
 )

@@ -90,11 +90,11 @@ def _by_hand(items: Sequence[Item], ids: Sequence[str]) -> list[Item]:
     names = {item.name for item in items}
     if absent := [name for name in ids if name not in names]:
         near = get_close_matches(absent[0], names, n=1)
-        more = f", and {len(absent) - 1:,} more of the {len(ids):,} named" if len(absent) > 1 else ""
+        more = f", and {len(absent) - 1:,} more of the {len(ids):,} ids" if len(absent) > 1 else ""
         raise ConfigError(
             f"sample.ids: no row has the id {absent[0]!r:.80}{more}",
             where="dataset",
-            fix=f"did you mean {near[0]!r:.80}?" if near else "name ids that are in the column of the ids",
+            fix=f"did you mean {near[0]!r:.80}?" if near else "use ids from the id column",
         )
     wanted = frozenset(ids)
     return [item for item in items if item.name in wanted]
@@ -228,7 +228,7 @@ class _Intake:
     def check(self) -> None:
         """Raises if anything was wrong with any row, or if there were no rows."""
         if not self._rows:
-            raise ConfigError("no rows", where=self._source, fix="is it the right file?")
+            raise ConfigError("the file has no rows", where=self._source, fix="check that it is the right file")
         for column in self._named:
             if column not in self._found:
                 raise missing_column(column, self._found, where=self._source)
@@ -238,7 +238,7 @@ class _Intake:
         if self._bad:
             shown = "".join(f"\n  {place}: {problem}" for place, problem in self._problems)
             more = f"\n  and {self._bad - SHOWN:,} more" if self._bad > SHOWN else ""
-            raise ConfigError(f"{self._bad:,} of {self._rows:,} rows cannot be taken:{shown}{more}", where=self._source)
+            raise ConfigError(f"{self._bad:,} of {self._rows:,} rows cannot be used:{shown}{more}", where=self._source)
 
     def summary(self, format_name: str, taken: Sequence[Item]) -> DatasetSummary:
         """What was found. `taken` is the sample."""
@@ -287,14 +287,14 @@ class _Intake:
     def _name(self, row: Row, column: str) -> str:
         name = self._optional(row, column, plain_text)
         if name is None:
-            raise ValueError(f"column {column!r} is empty: every row needs an id, or leave columns.id out")
+            raise ValueError(f"column {column!r} is empty: give every row an id, or remove columns.id")
         if (other := self._places.setdefault(name, row.place)) != row.place:
-            raise ValueError(f"column {column!r}: {name!r:.80} is the id of {other} too")
+            raise ValueError(f"column {column!r}: {name!r:.80} is already the id of {other}")
         return name
 
     def _required(self, row: Row, column: str, read: Callable[[object], str]) -> str:
         if column not in row.values:
-            raise ValueError(f"no {column!r} here; there are: {', '.join(list(row.values)[:20]) or 'none'}")
+            raise ValueError(f"no column {column!r}; columns: {', '.join(list(row.values)[:20]) or 'none'}")
         return _read(row, column, read)
 
     def _optional(self, row: Row, column: str | None, read: Callable[[object], _Text]) -> _Text | None:
@@ -311,8 +311,10 @@ class _Intake:
             values = self._strata[column]
             values[value] += 1
             if len(values) > MOST_VALUES:
-                message = f"column {column!r} has more than {MOST_VALUES:,} different values, too many to split by"
-                raise ConfigError(message, where=place, fix="take it out of columns.strata")
+                message = (
+                    f"column {column!r} has more than {MOST_VALUES:,} different values: too many to group results by"
+                )
+                raise ConfigError(message, where=place, fix="remove it from columns.strata")
 
 
 def _read(row: Row, column: str, read: Callable[[object], _Text]) -> _Text:

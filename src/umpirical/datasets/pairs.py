@@ -31,8 +31,8 @@ LONGER = "longer"
 
 SAME, REPEATED, CONTRADICTED = (
     "both answers are the same text",
-    "repeats an earlier pair",
-    "another row chooses the answer that this one rejects",
+    "duplicates an earlier pair",
+    "another row chooses the answer rejected here",
 )
 """Why a row is no labelled pair."""
 
@@ -44,24 +44,24 @@ class PairColumnsSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    task: str | None = Field(default=None, description="What was asked. Default: prompt, if there is one.")
-    chosen: str | None = Field(default=None, description="The better answer. Default: chosen.")
-    rejected: str | None = Field(default=None, description="The other answer. Default: rejected.")
-    id: str | None = Field(default=None, description="A name for each row, given once. Default: id, or file and line.")
+    task: str | None = Field(default=None, description="The column with the task. Default: prompt, if there is one.")
+    chosen: str | None = Field(default=None, description="The column with the better answer. Default: chosen.")
+    rejected: str | None = Field(default=None, description="The column with the other answer. Default: rejected.")
+    id: str | None = Field(default=None, description="A unique id for each row. Default: id, or the file and line.")
     cluster: str | None = Field(
-        default=None, description="Rows of one value are not independent. Default: rows with the same prompt."
+        default=None, description="Rows with the same value are not independent. Default: rows with the same prompt."
     )
     strata: tuple[str, ...] | None = Field(
-        default=None, description="What results are split by. Default: subset, if there is one."
+        default=None, description="Columns to group results by. Default: subset, if there is one."
     )
 
     @model_validator(mode="after")
     def _distinct(self) -> "PairColumnsSpec":
         named = [column for column in (self.task, self.chosen, self.rejected) if column is not None]
         if len(set(named)) != len(named):
-            raise ValueError("task, chosen and rejected are three columns: one is named twice")
+            raise ValueError("task, chosen and rejected must be three different columns")
         if LONGER in (self.strata or ()):
-            raise ValueError(f"strata: {LONGER!r} says which answer is the longer one: rename the column")
+            raise ValueError(f"strata: {LONGER!r} is reserved for which answer is longer: rename the column")
         return self
 
 
@@ -72,15 +72,16 @@ class PairDatasetSpec(BaseModel):
 
     path: str = Field(min_length=1, description="A file, a folder, or for huggingface a name on the hub.")
     format: str | None = Field(
-        default=None, description="csv, jsonl, parquet, huggingface, or a plugin's. Default: by the file's ending."
+        default=None,
+        description="csv, jsonl, parquet, huggingface, or a format from a plugin. Default: from the file ending.",
     )
-    columns: PairColumnsSpec = Field(default=PairColumnsSpec(), description="Which column holds what.")
-    task_text: str | None = Field(default=None, description="What was asked, where it is the same for every row.")
-    sample: SampleSpec = Field(default=SampleSpec(), description="Which rows are taken. Default: all.")
+    columns: PairColumnsSpec = Field(default=PairColumnsSpec(), description="The column for each role.")
+    task_text: str | None = Field(default=None, description="The task, if it is the same for every row.")
+    sample: SampleSpec = Field(default=SampleSpec(), description="The rows to use. Default: all.")
     options: dict[str, OptionValue] = Field(
-        default_factory=dict, description="Settings of the format's own; for huggingface split and config_name."
+        default_factory=dict, description="Options of the format. For huggingface: split and config_name."
     )
-    limits: LimitsSpec = Field(default=LimitsSpec(), description="What is read at most.")
+    limits: LimitsSpec = Field(default=LimitsSpec(), description="Limits on the size of the data.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ def _columns(spec: PairDatasetSpec, folder: Path) -> dict[str, str]:
     named = {role: column for role in NAMES if role != "strata" and (column := getattr(said, role)) is not None}
     if spec.task_text is not None:
         if said.task is not None:
-            raise UsageError("the task is either in a column or in task_text", fix="leave one of them out")
+            raise UsageError("give the task either as a column or as task_text", fix="remove one of them")
         named["task"] = ""
     wanted = [role for role in NAMES if role not in named and not (role == "strata" and said.strata is not None)]
     there = _names(spec, folder) if wanted else []
@@ -151,9 +152,9 @@ def _columns(spec: PairDatasetSpec, folder: Path) -> dict[str, str]:
     for role in ("chosen", "rejected"):
         if role not in named:
             raise ConfigError(
-                f"no column is called {role!r}; there are: {', '.join(there[:30]) or 'none'}",
+                f"no column {role!r}; columns: {', '.join(there[:30]) or 'none'}",
                 where=Path(spec.path).name,
-                fix=f"name it under dataset:  columns: {{{role}: COLUMN}}",
+                fix=f"set it under dataset:  columns: {{{role}: COLUMN}}",
             )
     return {role: column for role, column in named.items() if column}
 
@@ -167,7 +168,7 @@ def _names(spec: PairDatasetSpec, folder: Path) -> list[str]:
         return list(table.columns)
     first = next(table.rows, None)
     if first is None:
-        raise ConfigError("no rows", where=name, fix="is it the right file?")
+        raise ConfigError("the file has no rows", where=name, fix="check that it is the right file")
     return list(first.values)
 
 

@@ -77,14 +77,14 @@ class DatasetReader:
         """The table, once the options are known to be ones that this reader has."""
         for name, value in source.options.items():
             if name not in self.options:
-                known = f"it has: {', '.join(self.options)}" if self.options else "it has none"
-                message = f"the format {self.format} has no option {name!r}; {known}"
+                known = f"options: {', '.join(self.options)}" if self.options else "it has no options"
+                message = f"unknown option {name!r} for the format {self.format}; {known}"
                 near = get_close_matches(name, self.options, n=1)
-                fix = f"did you mean {near[0]!r}?" if near else "take it out of dataset.options"
+                fix = f"did you mean {near[0]!r}?" if near else "remove it from dataset.options"
                 raise ConfigError(message, where=source.written or source.name, fix=fix)
             kind = self.options[name].kind
             if type(value) is not kind and not (kind is float and type(value) is int):
-                message = f"the option {name} of the format {self.format} is {_KINDS[kind]}, got {value!r:.60}"
+                message = f"the option {name} of the format {self.format} must be {_KINDS[kind]}, got {value!r:.60}"
                 fix = f"write {_KINDS[kind]} for {name} under dataset.options"
                 raise ConfigError(message, where=source.written or source.name, fix=fix)
         return self.read(source)
@@ -110,7 +110,7 @@ def format_of(path: str, folder: Path, *, named: str | None = None) -> str:
         return found
     if (folder / path).is_dir():
         return "huggingface"
-    message = f"{path}: the ending {Path(path).suffix!r} says no format"
+    message = f"{path}: unknown file ending {Path(path).suffix!r}"
     raise UsageError(message, fix=f"add under dataset:  format: {' or '.join(READERS.names())}")
 
 
@@ -118,12 +118,14 @@ def missing_column(column: str, known: Iterable[str], *, where: str) -> ConfigEr
     """The error for a column that is not there. It names those there are, and the one that was probably meant."""
     names = list(known)
     listed = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
-    message = f"no column {column!r}; there are: {listed or 'none'}"
+    message = f"no column {column!r}; columns: {listed or 'none'}"
     if len(names) == 1 and (mark := next((mark for mark in ";\t|" if mark in names[0]), "")):
-        return ConfigError(message, where=where, fix=f"fields are separated by {mark!r} here: save it with commas")
+        return ConfigError(message, where=where, fix=f"the file uses {mark!r} as separator: save it with commas")
     folded = {name.casefold(): name for name in names}
     near = get_close_matches(column.casefold(), folded, n=1)
-    return ConfigError(message, where=where, fix=f"did you mean {folded[near[0]]!r}?" if near else "name one of them")
+    return ConfigError(
+        message, where=where, fix=f"did you mean {folded[near[0]]!r}?" if near else "use one of these columns"
+    )
 
 
 def counted(rows: Iterator[Row], source: Source) -> Iterator[Row]:
@@ -131,12 +133,12 @@ def counted(rows: Iterator[Row], source: Source) -> Iterator[Row]:
     size = 0
     for number, row in enumerate(rows, start=1):
         if number > source.limits.rows:
-            fix = "make a file of those that are needed, or raise dataset.limits.rows"
+            fix = "make a file with only the rows you need, or raise dataset.limits.rows"
             raise ConfigError(f"more than {source.limits.rows:,} rows", where=row.place, fix=fix)
         size += _length(row, source.limits.field)
         # A small file can stand for very much text, if its rows share it.
         if size > source.limits.bytes:
-            fix = "make a file of the rows and columns that are needed, or raise dataset.limits.bytes"
+            fix = "make a file with only the rows and columns you need, or raise dataset.limits.bytes"
             raise ConfigError(f"more than {source.limits.bytes:,} characters so far", where=row.place, fix=fix)
         yield row
 
@@ -149,11 +151,11 @@ def _length(row: Row, longest: int) -> int:
             continue
         length += len(value)
         if len(value) > longest:
-            message = f"column {column!r}: {len(value):,} characters, at most {longest:,} are read"
+            message = f"column {column!r}: {len(value):,} characters; the limit is {longest:,}"
             raise ConfigError(message, where=row.place, fix="shorten it, or raise dataset.limits.field")
         if not _encodes(value):
-            message = f"column {column!r} holds half of a surrogate pair, which is no character"
-            raise ConfigError(message, where=row.place, fix="correct the text at its source")
+            message = f"column {column!r} contains half of a surrogate pair, which is not a valid character"
+            raise ConfigError(message, where=row.place, fix="correct the text in the source data")
     return length
 
 

@@ -30,8 +30,8 @@ OptionValue = str | int | float | bool
 """What an option of a reader may be set to."""
 
 SHORTHANDS = {
-    "split": "Short for options.split: huggingface only, which split, such as test.",
-    "config_name": "Short for options.config_name: huggingface only, which configuration of the dataset.",
+    "split": "Short for options.split (huggingface only): the split to read, such as test.",
+    "config_name": "Short for options.config_name (huggingface only): the configuration of the dataset.",
 }
 """Options of the format huggingface that may also stand directly under dataset."""
 
@@ -46,18 +46,27 @@ class ColumnsSpec(_Spec):
     """Which column holds what. Columns that are not named are not read."""
 
     response: str | None = Field(
-        default=None, description="The text that is judged. Left out where a model writes it: dataset.responses."
+        default=None,
+        description="The column with the text to judge. Omit it if a model writes the responses: dataset.responses.",
     )
-    task: str | None = Field(default=None, description="What was asked; left out where it is the same for all rows.")
-    label: str | None = Field(default=None, description="The reference label, on the scale; an empty cell is no label.")
-    id: str | None = Field(default=None, description="A name for each row, given once. Default: the file and line.")
+    task: str | None = Field(
+        default=None, description="The column with the task. Omit it if the task is the same for all rows."
+    )
+    label: str | None = Field(
+        default=None,
+        description="The column with the reference label, which must be on the scale. An empty cell means no label.",
+    )
+    id: str | None = Field(default=None, description="A unique id for each row. Default: the file and line.")
     cluster: str | None = Field(
         default=None,
-        description="Rows of one value are not independent, such as the responses of one author. Default: each alone.",
+        description="Rows with the same value are not independent, such as responses by one author. Default: all rows "
+        "are independent.",
     )
-    strata: tuple[str, ...] = Field(default=(), description="What results are split by: columns with few values each.")
+    strata: tuple[str, ...] = Field(
+        default=(), description="Columns to group results by. Each should have few different values."
+    )
     rubric: str | None = Field(
-        default=None, description="What the row is judged by, in place of a rubric for all: {{rubric}} in a prompt."
+        default=None, description="Criteria for the row, in place of one rubric for all rows: {{rubric}} in a prompt."
     )
     reference: str | None = Field(
         default=None, description="A reference answer for the row, shown with the rubric: {{reference}} in a prompt."
@@ -68,10 +77,12 @@ class ColumnsSpec(_Spec):
         if len(set(self.strata)) != len(self.strata):
             raise ValueError("strata: a column is named twice")
         if self.response is not None and self.response in (self.label, self.id):
-            raise ValueError(f"the response and its {'label' if self.response == self.label else 'id'} are one column")
+            raise ValueError(
+                f"the response and its {'label' if self.response == self.label else 'id'} are in the same column"
+            )
         for role, column in self.by_row.items():
             if column in (self.response, self.task, self.label):
-                raise ValueError(f"{role}: {column!r} is the response, the task or the label already")
+                raise ValueError(f"{role}: {column!r} is already used for the response, the task or the label")
         return self
 
     @property
@@ -89,17 +100,15 @@ class ColumnsSpec(_Spec):
 class SampleSpec(_Spec):
     """Which rows are taken. The same rows for the same seed, whatever their order in the file."""
 
-    size: int | None = Field(default=None, ge=1, description="How many rows; null for all of them.")
+    size: int | None = Field(default=None, ge=1, description="Number of rows; null for all rows.")
     by: tuple[str, ...] = Field(
-        default=(), description="Sampled within each of these: label, or columns that are named under strata."
+        default=(), description="Columns to stratify the sample by: label, or columns named under strata."
     )
     allocation: Allocation = Field(
-        default="proportional", description="As many of each as there are in the file, or equally many of each."
+        default="proportional", description="Sample each group in proportion to the file, or equally many rows of each."
     )
-    seed: int | None = Field(default=None, description="Decides which rows; null for the study's seed.")
-    ids: tuple[str, ...] = Field(
-        default=(), description="These rows and no others, by columns.id: a sample that was chosen by hand."
-    )
+    seed: int | None = Field(default=None, description="Determines which rows are drawn; null for the study's seed.")
+    ids: tuple[str, ...] = Field(default=(), description="Use only these rows, by columns.id: a sample chosen by hand.")
 
     @field_validator("ids", mode="before")
     @classmethod
@@ -107,7 +116,7 @@ class SampleSpec(_Spec):
         named = ids if isinstance(ids, list | tuple) else ()
         # YAML has made a number of 01 before we see it: its spelling is lost.
         if others := [name for name in named if not isinstance(name, str)]:
-            raise ValueError(f'an id is text, got {others[0]!r}: put it into quotes, such as "{others[0]}"')
+            raise ValueError(f'an id must be text, got {others[0]!r}: put it in quotes, such as "{others[0]}"')
         return ids
 
     @model_validator(mode="after")
@@ -115,38 +124,42 @@ class SampleSpec(_Spec):
         if len(set(self.ids)) != len(self.ids):
             raise ValueError("ids: a row is named twice")
         if self.ids and (self.size is not None or self.by):
-            raise ValueError("ids: a sample is chosen by hand or drawn: leave size and by out")
+            raise ValueError("ids: a sample is either listed or drawn: remove size and by")
         return self
 
 
 class ResponsesSpec(_Spec):
     """The model that writes the responses, where the dataset has tasks only."""
 
-    model: ModelSpec = Field(description="The model whose responses are judged.")
+    model: ModelSpec = Field(description="The model that writes the responses.")
     prompt: str | None = Field(
-        default=None, description="A text file with {{task}} in it: what the model is asked. Default: the task alone."
+        default=None, description="A text file with {{task}} in it: the prompt for the model. Default: only the task."
     )
-    max_tokens: int = Field(default=2000, ge=1, description="Of one response. One that is cut off is none.")
-    temperature: float = Field(default=0.0, ge=0, description="At which the responses are sampled.")
+    max_tokens: int = Field(
+        default=2000, ge=1, description="Maximum length of a response. Truncated responses are discarded."
+    )
+    temperature: float = Field(default=0.0, ge=0, description="Sampling temperature for the responses.")
     labels: str | None = Field(
         default=None,
-        description="A file with id, response and label: what people say of responses. Default: no labels.",
+        description="A file with id, response and label: human labels of the responses. Default: no labels.",
     )
 
     @model_validator(mode="after")
     def _writes(self) -> "ResponsesSpec":
         if not ADAPTERS.get(self.model.adapter).writes:
-            raise ValueError("model: a simulated judge cannot write: name a model on a server, or simulated-writer")
+            raise ValueError(
+                "model: a simulated judge cannot write responses: use a model on a server, or simulated-writer"
+            )
         return self
 
 
 class LimitsSpec(_Spec):
-    """What is read at most. Anything larger is refused, never cut."""
+    """Size limits. Anything larger is rejected, never truncated."""
 
-    bytes: int = Field(default=1 << 30, ge=1, description="The size of the file.")
-    rows: int = Field(default=1_000_000, ge=1, description="The number of rows.")
-    field: int = Field(default=1_000_000, ge=1, le=100_000_000, description="Characters of one value.")
-    depth: int = Field(default=32, ge=1, le=200, description="Levels of nesting in a line of JSON.")
+    bytes: int = Field(default=1 << 30, ge=1, description="Maximum size of the file.")
+    rows: int = Field(default=1_000_000, ge=1, description="Maximum number of rows.")
+    field: int = Field(default=1_000_000, ge=1, le=100_000_000, description="Maximum number of characters in a value.")
+    depth: int = Field(default=32, ge=1, le=200, description="Maximum nesting depth in a line of JSON.")
 
 
 def _with_shorthands(schema: dict[str, Any]) -> None:
@@ -161,25 +174,27 @@ class DatasetSpec(_Spec):
 
     path: str = Field(
         min_length=1,
-        description="A file, beside the study file or anywhere; for huggingface also a folder, or a name on the hub.",
+        description="A file, relative to the study file or absolute; for huggingface also a folder, or a name on the "
+        "hub.",
     )
     format: str | None = Field(
-        default=None, description="csv, jsonl, parquet, huggingface, or a plugin's. Default: by the file's ending."
+        default=None,
+        description="csv, jsonl, parquet, huggingface, or a format from a plugin. Default: from the file ending.",
     )
-    columns: ColumnsSpec = Field(description="Which column holds what.")
-    scale: GradeScale = Field(description="The scale of the labels, and of the judges' grades.")
-    task_text: str | None = Field(default=None, description="What was asked, where it is the same for every row.")
+    columns: ColumnsSpec = Field(description="The column for each role.")
+    scale: GradeScale = Field(description="The scale of the labels and of the judges' grades.")
+    task_text: str | None = Field(default=None, description="The task, if it is the same for every row.")
     responses: ResponsesSpec | None = Field(
-        default=None, description="The model that writes the responses, where the data has tasks only."
+        default=None, description="The model that writes the responses, if the data contains only tasks."
     )
     positive: tuple[str, ...] = Field(
         default=(), description="Labels that count as positive, for false positive and false negative rates."
     )
-    sample: SampleSpec = Field(default=SampleSpec(), description="Which rows are taken. Default: all.")
+    sample: SampleSpec = Field(default=SampleSpec(), description="The rows to use. Default: all.")
     options: dict[str, OptionValue] = Field(
-        default_factory=dict, description="Settings of the format's own; for huggingface split and config_name."
+        default_factory=dict, description="Options of the format. For huggingface: split and config_name."
     )
-    limits: LimitsSpec = Field(default=LimitsSpec(), description="What is read at most.")
+    limits: LimitsSpec = Field(default=LimitsSpec(), description="Limits on the size of the data.")
 
     @model_validator(mode="wrap")
     @classmethod
@@ -197,11 +212,11 @@ class DatasetSpec(_Spec):
         options = data.get("options") or {}
         if isinstance(options, dict):
             if doubled := short.keys() & options.keys():
-                raise ValueError(f"{min(doubled)} is named twice, under dataset and under options: leave one out")
+                raise ValueError(f"{min(doubled)} is set both under dataset and under options: remove one of them")
             rest["options"] = options | short
         spec = handler(rest)
         if short and (spec.format or format_by_ending(spec.path)) != "huggingface":
-            raise ValueError("split and config_name are for format: huggingface")
+            raise ValueError("split and config_name require format: huggingface")
         return spec
 
     @field_validator("scale", mode="before")
@@ -227,11 +242,11 @@ class DatasetSpec(_Spec):
     @model_validator(mode="after")
     def _whole(self) -> "DatasetSpec":
         if self.columns.task is not None and self.task_text is not None:
-            raise ValueError("the task is either in a column or in task_text: leave one out")
+            raise ValueError("give the task either as a column or as task_text, not both")
         if (self.columns.response is None) == (self.responses is None):
             raise ValueError(
-                "columns.response: name the column of the text that is judged or, where there is none, the model that "
-                "writes it under responses"
+                "columns.response: name the column with the texts to judge or, if there is none, the model that writes "
+                "them under responses"
             )
         if self.responses is not None:
             self._check_responses()
@@ -239,12 +254,12 @@ class DatasetSpec(_Spec):
 
     def _check_responses(self) -> None:
         if self.columns.task is None:
-            raise ValueError("responses: a model answers the task of each row, so name its column in columns.task")
+            raise ValueError("responses: a model answers the task of each row, so name the task column in columns.task")
         # The same label for whatever a model might write would be wrong without anybody noticing.
         if self.columns.label is not None:
             raise ValueError(
-                "columns.label: a label in the data is about no response that is yet to be written; have people label "
-                "the responses, and name their file in responses.labels"
+                "`columns.label` cannot be used here: the responses have not been generated yet. Have people label the "
+                "responses, and set responses.labels to that file"
             )
 
     @model_validator(mode="after")
@@ -252,16 +267,16 @@ class DatasetSpec(_Spec):
         known = self.scale.labels
         if unknown := [label for label in self.positive if label not in known]:
             raise ValueError(
-                f"positive: {unknown[0]!r} is not one of {', '.join(known) or 'the labels: there are none'}"
+                f"positive: {unknown[0]!r} is not one of {', '.join(known) or 'the labels (there are none)'}"
             )
         if self.positive and set(self.positive) == set(known):
-            raise ValueError("positive: if every label is positive, none is negative")
+            raise ValueError("positive: at least one label must be negative")
         return self
 
     @model_validator(mode="after")
     def _sampled_by(self) -> "DatasetSpec":
         if self.sample.ids and self.columns.id is None:
-            raise ValueError("sample.ids: name the column of the ids in columns.id")
+            raise ValueError("sample.ids: name the id column in columns.id")
         known = [*([LABEL] if self.columns.label else []), *self.columns.strata]
         for name in self.sample.by:
             if name not in known:
@@ -269,7 +284,7 @@ class DatasetSpec(_Spec):
                     f"sample.by: {name!r} is not one of {', '.join(known) or 'none'}; name its column in columns.strata"
                 )
             if name == LABEL and self.scale.kind == "interval":
-                raise ValueError("sample.by: an interval scale has no labels to sample by")
+                raise ValueError("sample.by: an interval scale has no labels to stratify by")
         return self
 
 
@@ -277,8 +292,8 @@ def _label_problem(label: object) -> str:
     """What is wrong with a label, in words; empty if nothing is."""
     # YAML has made a number of 01 and a boolean of true before we see them: their spelling is lost.
     if not isinstance(label, str):
-        return f'a label is text, got {label!r}: put it into quotes, such as "{label}"'
-    return "" if label.strip() else "a label cannot be empty: an empty cell means that there is none"
+        return f'a label must be text, got {label!r}: put it in quotes, such as "{label}"'
+    return "" if label.strip() else "a label cannot be empty: an empty cell means no label"
 
 
 def _raise_if_any(problems: Iterable[InitErrorDetails]) -> None:

@@ -23,9 +23,9 @@ def _read_csv(source: Source) -> Table:
     records = _records(source)
     where, header = next(records, (f"{source.name}:1", []))
     if not header:
-        raise ConfigError("an empty file, expected a line with the columns' names", where=where)
+        raise ConfigError("the file is empty; it must start with a line of column names", where=where)
     if doubled := [name for name, times in Counter(header).items() if times > 1]:
-        raise ConfigError(f"two columns are named {doubled[0]!r}", where=where, fix="give each a name of its own")
+        raise ConfigError(f"two columns have the name {doubled[0]!r}", where=where, fix="rename one of them")
     return Table(where, tuple(header), counted(_csv_rows(records, header), source))
 
 
@@ -35,7 +35,7 @@ def _csv_rows(records: Iterator[tuple[str, list[str]]], header: list[str]) -> It
             raise ConfigError(
                 f"{len(cells)} fields, expected {len(header)} as in the header",
                 where=place,
-                fix='put a field with a comma, a quote or a line break in it into quotes: "..."',
+                fix='put fields that contain a comma, a quote or a line break in quotes: "..."',
             )
         yield Row(place, dict(zip(header, cells, strict=True)))
 
@@ -84,16 +84,16 @@ class _Feed:
 def _broken(error: csv.Error, place: str, source: Source) -> ConfigError:
     text = str(error)
     if "field limit" in text or "a record of" in text:
-        most = f"a field or record is too long, at most {source.limits.field:,} characters of a field are read"
-        fix = "close the quote that opens in this record, or raise dataset.limits.field"
+        most = f"a field or record is too long; the limit is {source.limits.field:,} characters per field"
+        fix = "check for an unclosed quote in this record, or raise dataset.limits.field"
         return ConfigError(most, where=place, fix=fix)
     if "unexpected end" in text:
         return ConfigError("the file ends inside a quoted field", where=place, fix="close the quote that opens here")
     if "new-line character" in text:
-        message = "a carriage return alone outside quotes"
-        return ConfigError(message, where=place, fix="save the file with the line ends of Unix or Windows")
-    fix = 'a quote inside a quoted field is written twice: "say ""yes"""'
-    return ConfigError(f"not comma-separated values: {text}", where=place, fix=fix)
+        message = "a carriage return outside quotes"
+        return ConfigError(message, where=place, fix="save the file with Unix or Windows line endings")
+    fix = 'double each quote inside a quoted field: "say ""yes"""'
+    return ConfigError(f"not valid CSV: {text}", where=place, fix=fix)
 
 
 CSV = DatasetReader("csv", _read_csv)
@@ -124,13 +124,13 @@ def _parsed(line: str, place: str, deepest: int) -> dict[str, object]:
     try:
         found: Any = json.loads(line, object_pairs_hook=_distinct, parse_int=_whole_number)
     except json.JSONDecodeError as error:
-        fix = "each line is one whole JSON object"
-        raise ConfigError(f"not JSON: {error.msg} at place {error.pos + 1}", where=place, fix=fix) from None
+        fix = "write one complete JSON object per line"
+        raise ConfigError(f"not valid JSON: {error.msg} at position {error.pos + 1}", where=place, fix=fix) from None
     except ValueError as error:
-        raise ConfigError(str(error), where=place, fix="correct the line") from None
+        raise ConfigError(str(error), where=place, fix="correct this line") from None
     if not isinstance(found, dict):
         message = f'expected an object such as {{"response": "..."}}, got {type(found).__name__}'
-        raise ConfigError(message, where=place, fix="write one object to a line, and no list around them")
+        raise ConfigError(message, where=place, fix="write one object per line, without an enclosing list")
     return found
 
 
@@ -138,13 +138,13 @@ def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} is there twice")
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} appears twice")
     return found
 
 
 def _whole_number(digits: str) -> int:
     if len(digits) > LONGEST_NUMBER:
-        raise ValueError(f"a number of {len(digits):,} digits, at most {LONGEST_NUMBER} are read")
+        raise ValueError(f"a number with {len(digits):,} digits; the limit is {LONGEST_NUMBER}")
     return int(digits)
 
 
@@ -167,9 +167,11 @@ def _read_parquet(source: Source) -> Table:
         columns, wanted = tuple(file.schema_arrow.names), _wanted(file, source)
         _check_counts(file, source)
     except _unreadable() as error:
-        raise ConfigError(f"not a Parquet file: {_first_line(error)}", where=source.name, fix=_WRITE_AGAIN) from None
+        raise ConfigError(
+            f"not a valid Parquet file: {_first_line(error)}", where=source.name, fix=_WRITE_AGAIN
+        ) from None
     if len(set(columns)) != len(columns):
-        raise ConfigError("two columns have one name", where=source.name, fix="give each a name of its own")
+        raise ConfigError("two columns have the same name", where=source.name, fix="rename one of them")
     return Table(source.name, columns, counted(_parquet_rows(file, wanted, source), source))
 
 
@@ -188,8 +190,8 @@ def _wanted(file: "pq.ParquetFile", source: Source) -> list[str]:
     if not source.columns:
         return [name for name in file.schema_arrow.names if name not in nested]
     if wrong := [name for name in source.columns if name in nested]:
-        message = f"column {wrong[0]!r} holds {nested[wrong[0]]}, expected single values"
-        raise ConfigError(message, where=source.name, fix="write the part that is meant as text into a column")
+        message = f"column {wrong[0]!r} contains {nested[wrong[0]]}, expected single values"
+        raise ConfigError(message, where=source.name, fix="write the text you need into a column of its own")
     return [name for name in source.columns if name in file.schema_arrow.names]
 
 
@@ -197,17 +199,17 @@ def _check_counts(file: "pq.ParquetFile", source: Source) -> None:
     """Checks what the file says about itself before anything is decoded: a small file can stand for very much text."""
     if file.metadata.num_rows > source.limits.rows:
         raise ConfigError(
-            f"{file.metadata.num_rows:,} rows, at most {source.limits.rows:,} are read",
+            f"{file.metadata.num_rows:,} rows; the limit is {source.limits.rows:,}",
             where=source.name,
-            fix="make a file of those that are needed, or raise dataset.limits.rows",
+            fix="make a file with only the rows you need, or raise dataset.limits.rows",
         )
     # Sizes of whole row groups: asking a damaged file about a single column can crash the process.
     size = sum(file.metadata.row_group(number).total_byte_size for number in range(file.metadata.num_row_groups))
     if size > source.limits.bytes:
         raise ConfigError(
-            f"{size:,} bytes when unpacked, at most {source.limits.bytes:,} are read",
+            f"{size:,} bytes when unpacked; the limit is {source.limits.bytes:,}",
             where=source.name,
-            fix="make a file of the rows and columns that are needed, or raise dataset.limits.bytes",
+            fix="make a file with only the rows and columns you need, or raise dataset.limits.bytes",
         )
 
 
@@ -222,7 +224,7 @@ def _parquet_rows(file: "pq.ParquetFile", wanted: list[str], source: Source) -> 
                 number += 1
                 yield Row(f"{source.name}:row {number}", dict(zip(batch.schema.names, values, strict=True)))
     except _unreadable() as error:
-        message = f"cannot be read after row {number}: {_first_line(error)}"
+        message = f"cannot read past row {number}: {_first_line(error)}"
         raise ConfigError(message, where=source.name, fix=_WRITE_AGAIN) from None
 
 
@@ -238,7 +240,7 @@ def _values(column: "pa.Array", where: str, source: Source) -> list[Any]:
         # A character has at most four bytes, so what is longer than this is too long without being decoded.
         longest = pc.max(pc.binary_length(column.dictionary)).as_py() or 0
         if longest > 4 * source.limits.field:
-            message = f"a text of {longest:,} bytes, at most {source.limits.field:,} characters are read"
+            message = f"a text of {longest:,} bytes; the limit is {source.limits.field:,} characters"
             raise ConfigError(message, where=where, fix="shorten it, or raise dataset.limits.field")
     used = pc.unique(column.indices).drop_null()
     texts = dict(zip(used.to_pylist(), column.dictionary.take(used).to_pylist(), strict=True))

@@ -18,12 +18,12 @@ def check_size(source: Source) -> None:
     """Raises if there is no such file, or if it is larger than allowed."""
     # A pipe or a device is not a file: it has no size to go by, and may never end.
     if not source.path.is_file():
-        raise ConfigError("no such file", where=source.written or source.name, fix=f"is it at {source.path}?")
+        raise ConfigError("no such file", where=source.written or source.name, fix=f"check the path: {source.path}")
     if (size := source.path.stat().st_size) > source.limits.bytes:
         raise ConfigError(
-            f"{size:,} bytes, at most {source.limits.bytes:,} are read",
+            f"{size:,} bytes; the limit is {source.limits.bytes:,}",
             where=source.name,
-            fix="make a file of the rows and columns that are needed, or raise dataset.limits.bytes",
+            fix="make a file with only the rows and columns you need, or raise dataset.limits.bytes",
         )
 
 
@@ -44,7 +44,7 @@ def decoded_lines(path: Path, name: str, *, longest: int, limit: str) -> Iterato
             if number == 1:
                 line = line.removeprefix(_UTF_8_MARK)
             if len(line) > longest:
-                fix = f"is it the right format? Else raise {limit}"
+                fix = f"check that the format is right, or raise {limit}"
                 raise ConfigError(f"a line of more than {longest:,} bytes", where=f"{name}:{number}", fix=fix)
             try:
                 text = line.decode()
@@ -57,9 +57,9 @@ def decoded_lines(path: Path, name: str, *, longest: int, limit: str) -> Iterato
 
 def _not_text(line: bytes, place: int, where: str) -> ConfigError:
     if line.startswith(_UTF_16_MARKS) or not line[place]:
-        message = "a NUL byte or UTF-16 mark, expected UTF-8 text"
+        message = "the line contains a NUL byte or a UTF-16 mark; the file must be UTF-8 text"
     else:
-        message = f"byte 0x{line[place]:02x} at place {place + 1} of the line is not UTF-8"
+        message = f"byte 0x{line[place]:02x} at position {place + 1} of the line is not UTF-8"
     return ConfigError(message, where=where, fix="save the file as UTF-8")
 
 

@@ -76,8 +76,8 @@ def _boolean(value: bool, scale: GradeScale) -> str:  # noqa: FBT001  # it is th
     if text not in scale.labels:
         labels = f"({', '.join(scale.labels)})" if scale.labels else "of numbers"
         raise ValueError(
-            f"the label is the boolean {text}, and the scale {labels} has no label {text!r}: "
-            "write labels as text, or name true and false as the labels"
+            f"the label is the boolean {text}, but the scale {labels} has no label {text!r}: write labels as text, or "
+            "use true and false as the labels of the scale"
         )
     return text
 
@@ -87,7 +87,9 @@ def _decimal(value: float, scale: GradeScale) -> str:
     if not value.is_integer():
         return exact
     if whole in scale.labels and exact in scale.labels:
-        raise ValueError(f"the number {exact} could be {whole!r} or {exact!r}, both on the scale: write labels as text")
+        raise ValueError(
+            f"the number {exact} could mean {whole!r} or {exact!r}, which are both on the scale: write labels as text"
+        )
     return whole if whole in scale.labels else exact
 
 

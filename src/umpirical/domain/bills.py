@@ -9,11 +9,11 @@ from typing import Literal
 BillingFault = Literal["unanswered", "uncounted", "undercounted", "overcharged", "abandoned"]
 
 BILLING_FAULTS: Mapping[BillingFault, str] = {
-    "unanswered": "failed attempts after which the server may have worked",
+    "unanswered": "failed attempts that the server may have processed",
     "uncounted": "replies without usable token counts",
-    "undercounted": "replies that counted fewer tokens than were sent and received",
-    "overcharged": "calls that took more than the request allowed, so that the server ignores max_tokens",
-    "abandoned": "processes that ended without settling what they had reserved",
+    "undercounted": "replies that report fewer tokens than were sent and received",
+    "overcharged": "calls that used more tokens than max_tokens allows, so the server ignores max_tokens",
+    "abandoned": "processes that ended before they reported what they had spent",
 }
 """Why a bill is uncertain, or larger than it could have been. A number goes with each."""
 

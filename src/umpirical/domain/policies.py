@@ -182,7 +182,7 @@ def _rule_from_words(line: str) -> Rule:
                 return made()
         elif found := re.fullmatch(re.escape(rule(kind, "\0").words).replace("\0", r"(\S+)"), words):
             return rule(kind, found[1])
-    raise ValueError(f"no rule reads {line[:80]!r}")
+    raise ValueError(f"cannot read the rule {line[:80]!r}")
 
 
 RULES: Mapping[str, type[Rule]] = {

@@ -33,7 +33,7 @@ class Readout:
 
 
 READOUTS = (
-    Readout("text", "What the parser reads in the answer.", pairwise=False, needs_logprobs=False),
+    Readout("text", "The verdict that the parser reads in the answer.", pairwise=False, needs_logprobs=False),
     Readout(
         "logprob",
         "The label with the highest log-probability where the answer is decided.",
@@ -42,13 +42,13 @@ READOUTS = (
     ),
     Readout(
         "both-orders",
-        "The content that the text names in both orders; else a tie.",
+        "The answer named in both orders; otherwise a tie.",
         pairwise=True,
         needs_logprobs=False,
     ),
     Readout(
         "order-averaged",
-        "The content that the log-odds favour, averaged over both orders; a tie within a band around 0.",
+        "The answer that the log-odds favor, averaged over both orders; a tie within a band around 0.",
         pairwise=True,
         needs_logprobs=True,
     ),

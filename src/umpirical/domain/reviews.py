@@ -18,11 +18,11 @@ ReviewMode = Literal["blind", "assisted"]
 Reason = Literal["meaning", "label", "unnatural", "artefact", "harmful", "other"]
 
 REASONS: dict[Reason, str] = {
-    "meaning": "not the change that was asked for",
+    "meaning": "not the requested change",
     "label": "another label would be right",
-    "unnatural": "no one would write this",
+    "unnatural": "it reads unnaturally",
     "artefact": "the model talks about its task, or broke off",
-    "harmful": "should be shown to nobody",
+    "harmful": "should not be shown to anyone",
     "other": "something else",
 }
 """Why an item is rejected, in the order of the keys 1 to 6."""

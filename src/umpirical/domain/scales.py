@@ -19,7 +19,7 @@ class Choice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GradeScale:
-    """The scale of a `grade` judge, and of the labels that its grades are held against."""
+    """The scale of a `grade` judge, and of the labels its grades are compared with."""
 
     # Pydantic reads this when a scale is in a file, without an import here.
     __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "use_attribute_docstrings": True}

@@ -149,7 +149,7 @@ def expectation_from_json(record: Mapping[str, object]) -> Expectation:
         case {"kind": "flipped-verdict"}:
             return FlippedVerdict()
         case _:
-            raise ValueError(f"not an expectation: {record!r}")
+            raise ValueError(f"invalid expectation: {record!r}")
 
 
 @dataclass(frozen=True)
@@ -294,7 +294,7 @@ class Attempt:
 
     def __post_init__(self) -> None:
         if (self.stimulus is None) != bool(self.rejected):
-            raise ValueError("an attempt is a stimulus, or it was rejected for a reason")
+            raise ValueError("an attempt needs either a stimulus or a reason for rejection")
 
 
 # Gates: what a stimulus set must satisfy before it may measure anything.

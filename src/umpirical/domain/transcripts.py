@@ -110,22 +110,22 @@ class Transcript:
         waiting: dict[str, str] = {}
         seen: set[str] = set()
         if not self.messages:
-            yield "there are no messages"
+            yield "it has no messages"
         for number, message in enumerate(self.messages, 1):
             if message.role == "tool":
                 if waiting.pop(message.answers, None) is None:
-                    yield f"message {number} answers no call that is waiting"
+                    yield f"message {number} answers a tool call that does not exist or was answered before"
                 continue
             if waiting:
                 yield f"message {number} comes before the answer to {', '.join(waiting.values())}"
                 waiting = {}
             if message.calls and message.role != "assistant":
-                yield f"message {number} calls a tool, and is the {message.role}'s"
+                yield f"message {number} calls a tool, but its role is {message.role}"
             for call in message.calls:
                 if call.id in seen:
                     yield f"message {number} repeats the call id {call.id!r}"
                 if call.named is None:
-                    yield f"message {number} calls {call.tool} with what is no JSON object"
+                    yield f"message {number} calls {call.tool} with arguments that are not a JSON object"
                 seen.add(call.id)
                 waiting[call.id] = call.tool
 
@@ -150,7 +150,7 @@ def _line(message: Message) -> str:
 def _message(found: Mapping[str, Any]) -> Message:
     role = found.get("role")
     if role not in ROLES:
-        raise ValueError(f"no role is named {role!r}")
+        raise ValueError(f"unknown role {role!r}")
     return Message(
         cast("Role", role),
         text=_word(found, "content"),
@@ -172,9 +172,9 @@ def _call(found: Mapping[str, Any]) -> ToolCall:
 def _word(found: Mapping[str, Any], name: str) -> str:
     value = found.get(name, "")
     if not isinstance(value, str):
-        raise ValueError(f"{name} is no text")  # noqa: TRY004  # of a file, like the others
+        raise ValueError(f"{name} is not text")  # noqa: TRY004  # of a file, like the others
     return value
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+    raise ValueError(f"{name} is not valid JSON")

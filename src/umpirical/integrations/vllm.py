@@ -55,21 +55,21 @@ class _Vllm(ModelAdapter):
 
     def check(self, spec: "ModelSpec") -> None:
         if spec.base_url or spec.api_key_env or spec.batch:
-            raise ValueError("a vllm model is loaded on this machine: leave out base_url, api_key_env and batch")
+            raise ValueError("a vllm model runs on this machine: remove base_url, api_key_env and batch")
         if not ON_THE_HUB.fullmatch(spec.name) and not IN_A_FOLDER.fullmatch(spec.name):
             raise ValueError(
-                "a vllm model is named by the absolute path of its folder, or as on the Hugging Face hub: owner/model"
+                "name a vllm model by the absolute path of its folder, or by its Hugging Face name: owner/model"
             )
         if unknown := spec.model_args.keys() - FLAGS - {GPUS, BATCH_INVARIANT}:
             raise ValueError(
-                f"model_args: {min(unknown)} cannot be set here; what can: {', '.join(sorted(FLAGS))}, {GPUS}, "
+                f"model_args: unsupported argument {min(unknown)}; choose one of: {', '.join(sorted(FLAGS))}, {GPUS}, "
                 f"{BATCH_INVARIANT}"
             )
         gpus = spec.model_args.get(GPUS, 0)
         if isinstance(gpus, str | bool) or not 0 <= gpus <= 64:
-            raise ValueError(f"model_args: {GPUS} is a number from 0, for none, to 64")
+            raise ValueError(f"model_args: {GPUS} must be a number from 0 (none) to 64")
         if spec.model_args.get(BATCH_INVARIANT, False) not in (True, False):
-            raise ValueError(f"model_args: {BATCH_INVARIANT} is true or false")
+            raise ValueError(f"model_args: {BATCH_INVARIANT} must be true or false")
 
     def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:  # noqa: ARG002  # left to the caller
         flags = {name: value for name, value in spec.model_args.items() if name in FLAGS}
@@ -256,7 +256,7 @@ def _prepare(spec: EngineSpec) -> None:
     """Sets what vLLM reads once and for all. Raises ValueError for what this process cannot do any more."""
     if not spec.model.startswith("/") and Path(spec.model).exists():
         # vLLM would load it in place of the one on the hub, whoever has put it there.
-        raise ValueError(f"there is a folder {spec.model} here; name it by its absolute path if it is meant")
+        raise ValueError(f"there is also a local folder {spec.model}; to use it, give its absolute path")
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     if spec.invariant is None:
@@ -264,8 +264,8 @@ def _prepare(spec: EngineSpec) -> None:
     wanted = "1" if spec.invariant else "0"
     if "vllm" in sys.modules and os.environ.get(INVARIANT, "0") != wanted:
         raise ValueError(
-            f"batch_invariant: {str(spec.invariant).lower()} has to be known before vLLM is loaded, and another judge "
-            "has loaded it; measure the two by commands of their own, with --judge"
+            f"batch_invariant: {str(spec.invariant).lower()} must be set before vLLM is loaded, and another judge has "
+            "already loaded it. Run the two judges in separate commands, with --judge"
         )
     os.environ[INVARIANT] = wanted
 
@@ -338,7 +338,7 @@ class VllmConnection(Connection):
             async with asyncio.timeout(self._timeout):
                 output, read = await answering
         except TimeoutError:
-            raise CallFailed("timeout", f"no answer within {self._timeout:g} s") from None
+            raise CallFailed("timeout", f"no reply within {self._timeout:g} s") from None
         except Exception as error:  # noqa: BLE001  # whatever it is, it is recorded as the outcome
             raise _failure(error, dead=engine.dead) from None
         return _reply(output, read, served_by=_served_by(self._spec, engine.facts), sent=self._sent(engine, request))
@@ -367,7 +367,7 @@ class VllmConnection(Connection):
 
     async def _start(self, number: int) -> Engine:
         if number > MOST_STARTS:
-            raise CallFailed("rejected", f"the engine of vLLM died {MOST_STARTS} times", lasting=True)
+            raise CallFailed("rejected", f"the vLLM engine stopped {MOST_STARTS} times", lasting=True)
         try:
             return await asyncio.to_thread(self._engines.lend, self._spec)
         except ModuleNotFoundError as error:
@@ -436,11 +436,11 @@ def _sampling(request: ChatRequest) -> Any:  # noqa: ANN401  # vLLM is not there
 def _reply(output: Any, read: int, *, served_by: str, sent: str) -> Reply:  # noqa: ANN401  # as above
     """Returns the answer in an output, or raises CallFailed for one that the model did not end."""
     if output is None or len(output.outputs) != 1:
-        raise CallFailed("malformed", "the engine gave no single output")
+        raise CallFailed("malformed", "the engine did not return exactly one output")
     [said] = output.outputs
     usage = counted_usage(read, len(said.token_ids), cached=output.num_cached_tokens)
     if said.finish_reason not in ("stop", "length"):
-        raise CallFailed("server-error", f"the engine ended the answer: {said.finish_reason}", usage=usage, sent=sent)
+        raise CallFailed("server-error", f"the engine stopped the answer: {said.finish_reason}", usage=usage, sent=sent)
     return Reply(
         said.text,
         finish_reason=said.finish_reason,
@@ -479,7 +479,7 @@ def _failure(error: Exception, *, dead: bool) -> CallFailed:
     if isinstance(error, CallFailed):
         return error
     if dead:
-        return CallFailed("server-error", f"the engine has died: {said}")
+        return CallFailed("server-error", f"the engine stopped: {said}")
     # A question that is too long, a template that refuses a message, a schema that cannot be enforced.
     refused = isinstance(error, ValueError) or any(base.__name__ == "VLLMClientError" for base in type(error).__mro__)
     return CallFailed("rejected" if refused else "server-error", said, turned_down=refused)

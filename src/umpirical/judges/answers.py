@@ -112,7 +112,7 @@ class AnswerReader:
         """
         outcome = self._read(text)
         if cut and isinstance(outcome, Verdict | Abstained) and not self._is_closed(text):
-            return Unparsed(text, "the answer was cut at max_tokens, and may have gone on")
+            return Unparsed(text, "the answer was cut off at max_tokens and may be incomplete")
         return outcome
 
     def reasoning(self, text: str) -> str:
@@ -165,7 +165,10 @@ class AnswerReader:
         found = self._spelled(bare)
         if found is not None:
             return self._outcome(text, found, None)
-        return Unparsed(text, "neither JSON of the schema nor a bare label" if stripped else "the answer is empty")
+        return Unparsed(
+            text,
+            "the answer is neither JSON in the required form nor a bare label" if stripped else "the answer is empty",
+        )
 
     def _read_shape(self, text: str) -> Outcome:
         found = self._chosen(text)
@@ -178,16 +181,16 @@ class AnswerReader:
         shape = self._shape
         assert shape is not None  # noqa: S101  # it is asked only then
         if shape.longest is not None and len(text) > shape.longest:
-            return f"the answer has more than {shape.longest:,} characters, and no pattern is tried on it"
+            return f"the answer has more than {shape.longest:,} characters and was not searched for the pattern"
         first: FoundAnswer | None = None
         last: FoundAnswer | None = None
         for found in shape.find(text):
             if first is not None and shape.occurrence == "only" and not self._alike(first, found):
-                return f"{shape.name} is there more than once, with different answers"
+                return f"{shape.name} appears more than once, with different answers"
             first, last = first or found, found
             if shape.occurrence == "first":
                 break
-        return last or f"{shape.name} is not there"
+        return last or f"{shape.name} is missing"
 
     def _alike(self, one: FoundAnswer, other: FoundAnswer) -> bool:
         """Whether two answers in one text mean the same; what means nothing is like nothing else."""
@@ -197,7 +200,7 @@ class AnswerReader:
     def _found(self, text: str, found: FoundAnswer) -> Outcome:
         answer = found.answer
         if answer is NOTHING:
-            return Unparsed(text, "the answer pattern was found, but its group answer takes no part in it")
+            return Unparsed(text, "the answer pattern matched, but its group `answer` did not")
         if isinstance(answer, str):
             spelled = self._spelled(answer.strip())
             answer = answer if spelled is None else spelled
@@ -276,13 +279,13 @@ def read_response(  # noqa: PLR0911  # one for each ending
         case "refused":
             return Failed("refused", f"stopped by a filter: {response.finish_reason}")
         case "broken":
-            return Failed("server-error", f"the server gave the answer up: {response.finish_reason}")
+            return Failed("server-error", f"the server stopped the answer: {response.finish_reason}")
         case "unread":
             # Not even a pattern is tried: the text is an error message, which may quote what was to be answered.
-            return Unparsed(text, "the judge itself could not read what its model answered")
+            return Unparsed(text, "the judge could not read its model's answer")
         case "unknown":
             # The reason itself is the server's, and may be another one each time: it is in the response.
-            return Unparsed(text, "the server does not say that the answer is whole")
+            return Unparsed(text, "the server does not report whether the answer is complete")
 
 
 def _is_number(value: Any) -> bool:  # noqa: ANN401  # foreign JSON

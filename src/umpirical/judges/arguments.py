@@ -68,7 +68,9 @@ def question_of(spec: "JudgeSpec") -> Callable[[Presented], dict[str, object]]:
     _check_roles(spec)
     names = {role: spec.inputs.get(role, role) for role in (*roles_of(spec), *spec.inputs)}
     if len(set(names.values())) < len(names):
-        raise UsageError(f"judge {spec.name}: inputs gives two things one name", fix="name each differently")
+        raise UsageError(
+            f"judge {spec.name}: `inputs` maps two fields to the same name", fix="use a different name for each"
+        )
 
     def question(shown: Presented) -> dict[str, object]:
         values = shown_values(shown)
@@ -81,8 +83,8 @@ def _check_roles(spec: "JudgeSpec") -> None:
     allowed = {*roles_of(spec), *(["messages"] if spec.kind == "grade" else [])}
     if unknown := [role for role in spec.inputs if role not in allowed and not role.startswith(ROW)]:
         raise UsageError(
-            f"judge {spec.name}: inputs: there is no {unknown[0]} to show a {spec.kind} judge",
-            fix=f"one of {', '.join(sorted(allowed))}, or a column of the data as {ROW}NAME",
+            f"judge {spec.name}: inputs: a {spec.kind} judge has no field {unknown[0]}",
+            fix=f"choose one of: {', '.join(sorted(allowed))}, or a column of the data as {ROW}NAME",
         )
 
 
@@ -123,8 +125,8 @@ def _arguments(parameters: list[inspect.Parameter], spec: "JudgeSpec") -> Argume
     if not strict and few <= len(roles) and (many or len(taken) >= len(roles)):
         return _in_order(spec)
     raise UsageError(
-        f"judge {spec.name} is called with {', '.join(roles)}, and takes ({', '.join(names)})",
-        fix=f"say which is which, such as inputs: {{{', '.join(f'{role}: NAME' for role in roles)}}}",
+        f"judge {spec.name} is called with {', '.join(roles)}, but its parameters are ({', '.join(names)})",
+        fix=f"map them, such as inputs: {{{', '.join(f'{role}: NAME' for role in roles)}}}",
     )
 
 
@@ -150,12 +152,12 @@ def _told(spec: "JudgeSpec", names: list[str], needed: list[Any], *, open_ended:
     _check_roles(spec)
     if missing := [name for name in chosen if name not in names and not open_ended]:
         raise UsageError(
-            f"judge {spec.name}: inputs names {missing[0]}, and it takes ({', '.join(names)})",
-            fix="name one of its parameters",
+            f"judge {spec.name}: inputs contains {missing[0]}, but its parameters are ({', '.join(names)})",
+            fix="use the name of a parameter",
         )
     if left := [each.name for each in needed if each.name not in chosen]:
         raise UsageError(
-            f"judge {spec.name}: nothing is said about its parameter {left[0]}",
+            f"judge {spec.name}: its parameter {left[0]} has no value",
             fix=f"add it to inputs, give it a default, or wrap the judge in a function of {', '.join(roles_of(spec))}",
         )
     return Arguments(tuple(chosen.items()))

@@ -42,7 +42,7 @@ WRITTEN = ("runs", "stimuli")
 MOST = 200_000
 """Files and folders that are looked through at most: a link may lead to a whole disk."""
 
-CHANGED = "the judge's code has changed since the run began; run the command again to ask the judge as it is now"
+CHANGED = "the judge's code has changed since the run began; run the command again to use the new code"
 
 _WORDS = re.compile(r"[\s;|&<>()'\"=:,]+")
 
@@ -105,8 +105,8 @@ def _walk(
         count += len(folders) + len(files)
         if count > MOST:
             raise UsageError(
-                f"{start} holds more than {MOST:,} files, links followed: its code cannot be shown",
-                fix="put the study and its judge into a folder of their own, without links to other folders",
+                f"{start} contains more than {MOST:,} files, counting linked folders: too many to list its code",
+                fix="put the study and its judge in a folder of their own, without links to other folders",
             )
         for name in sorted(folders):
             real = (here / name).resolve()

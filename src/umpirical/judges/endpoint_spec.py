@@ -16,27 +16,32 @@ OWN_HEADERS = {"host", "content-length", "content-type", "transfer-encoding", "a
 
 
 class HttpSpec(BaseModel):
-    """An endpoint that judges: what is sent to it, and where in its reply the answer is."""
+    """An HTTP endpoint: the request it gets, and where its reply has the verdict."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    url: str = Field(pattern=r"^https?://[^\s\\@#?/]+(/[^\s\\@#?]*(\?[^\s\\@#]*)?)?$", description="Where to POST.")
+    url: str = Field(
+        pattern=r"^https?://[^\s\\@#?/]+(/[^\s\\@#?]*(\?[^\s\\@#]*)?)?$", description="The URL for POST requests."
+    )
     body: dict[str, Any] | list[Any] = Field(
-        description="What is sent, as JSON. {{task}}, {{first}}, {{second}}, {{response}} in its texts are filled in."
+        description="The JSON to send. {{task}}, {{first}}, {{second}} and {{response}} in its texts are filled in."
     )
     answer: str = Field(
         default="",
         pattern=r"^([^.\s]+(\.[^.\s]+)*)?$",
-        description="Where the answer is in the reply: result.verdict, or choices.0.text. Default: the whole reply.",
+        description="The path to the answer in the reply: result.verdict, or choices.0.text. Default: the whole reply.",
     )
-    headers: dict[str, str] = Field(default={}, description="Further headers; {{key}} stands for the key.")
+    headers: dict[str, str] = Field(default={}, description="Additional headers; {{key}} is replaced by the key.")
     api_key_env: str | None = Field(
-        default=None, description="Environment variable that holds the key; sent as a bearer token unless headers say."
+        default=None,
+        description="Environment variable with the key; sent as a bearer token unless headers contain {{key}}.",
     )
     tls: TlsSpec | None = Field(
-        default=None, exclude=True, description="Files for encryption: {ca, certificate, key}, each by its path."
+        default=None, exclude=True, description="TLS files: {ca, certificate, key}, each by its path."
     )
-    attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call, the first included.")
+    attempts: int = Field(
+        default=5, ge=1, le=20, description="Maximum number of attempts per call, including the first."
+    )
 
     @field_validator("headers")
     @classmethod
@@ -45,9 +50,12 @@ class HttpSpec(BaseModel):
             if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name) or name.lower() in OWN_HEADERS:
                 raise ValueError(f"headers: {name!r} cannot be set")
             if not value.isprintable() or placeholders(value) - {"key"}:
-                raise ValueError(f"headers: {name} is one line, and {{{{key}}}} is all that can be filled in")
+                raise ValueError(f"headers: {name} must be one line, and {{{{key}}}} is the only placeholder allowed")
             if KEY_SHAPES.search(value):
-                raise ValueError(f"headers: {name} looks like a key: put it into a variable, named in api_key_env")
+                raise ValueError(
+                    f"headers: {name} looks like a key: put it in an environment variable, and set api_key_env to the "
+                    "name of the variable"
+                )
         return headers
 
     @field_validator("body")
@@ -56,13 +64,13 @@ class HttpSpec(BaseModel):
         try:
             json.dumps(body, allow_nan=False)
         except (TypeError, ValueError, RecursionError):
-            raise ValueError("body: what is sent must be JSON") from None
+            raise ValueError("body: must be valid JSON") from None
         return body
 
     @model_validator(mode="after")
     def _keyed(self) -> "HttpSpec":
         if self.api_key_env is None and any(map(placeholders, self.headers.values())):
-            raise ValueError("headers: {{key}} needs api_key_env, the variable that holds the key")
+            raise ValueError("headers: {{key}} requires api_key_env, the environment variable with the key")
         return self
 
     def filled_in(self) -> set[str]:
@@ -86,17 +94,18 @@ class PromptfooSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    config: str = Field(min_length=1, description="promptfooconfig.yaml, from the study's folder.")
+    config: str = Field(min_length=1, description="Path to promptfooconfig.yaml, relative to the study's folder.")
     assertion: int = Field(
         default=0,
         ge=0,
-        description="Which one, counted from 0 among those that a model decides: defaultTest first, then each test.",
+        description="Which model-graded assertion, counted from 0: defaultTest first, then each test.",
     )
     command: tuple[Annotated[str, Field(max_length=4096)], ...] = Field(
         default=("promptfoo",),
         min_length=1,
         max_length=16,
-        description="How promptfoo is started; a path is from the study's folder: [node_modules/.bin/promptfoo].",
+        description="The command for promptfoo; paths are relative to the study's folder: "
+        "[node_modules/.bin/promptfoo].",
     )
 
     @field_validator("command")

@@ -80,8 +80,8 @@ def _check_kind(spec: JudgeSpec, told: Mapping[str, Any]) -> None:
     """Raises UsageError, with what to write, for an object that is a judge of another kind than its entry says."""
     if (kind := told.get("kind", spec.kind)) == spec.kind:
         return
-    scale = f", scale: {json.dumps(told['scale'])}" if "scale" in told else ", and its scale" if kind == "grade" else ""
-    raise UsageError(f"judge {spec.name} is a {kind} judge, by what it is made of", fix=f"write kind: {kind}{scale}")
+    scale = f", scale: {json.dumps(told['scale'])}" if "scale" in told else " and its scale" if kind == "grade" else ""
+    raise UsageError(f"judge {spec.name} wraps a {kind} judge", fix=f"write kind: {kind}{scale}")
 
 
 def _apart(spec: JudgeSpec) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class _Unasked:
     """A model that only stands for its name."""
 
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
-        raise NotImplementedError(f"{request.model} is not open, and trial {trial_id} cannot be asked")
+        raise NotImplementedError(f"{request.model} is not open, so trial {trial_id} cannot be run")
 
     async def close(self) -> None: ...
 
@@ -150,7 +150,7 @@ def _model_judge(
 ) -> ModelJudge:
     adapter = ADAPTERS.get(model.adapter)
     if not all(adapter.reads(messages_of(prompt)[-1].content, spec.kind) for prompt in spec.every_prompt):
-        raise UsageError(f"judge {spec.name}: a simulated judge reads only the built-in {spec.kind} prompt")
+        raise UsageError(f"judge {spec.name}: a simulated judge works only with the built-in {spec.kind} prompt")
     return ModelJudge(
         name=spec.name,
         kind=spec.kind,

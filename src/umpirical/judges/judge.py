@@ -15,19 +15,22 @@ from umpirical.domain.trials import Presentation, Presented
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What can be asked of a judge. The design leaves out the rest, and the measures say so."""
+    """A judge's capabilities. The design skips everything else, and the measures give the reason."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    accepts_empty: Annotated[bool, Field(description="Whether empty and blank candidates can be shown.")] = True
+    accepts_empty: Annotated[bool, Field(description="Whether the judge accepts empty and blank candidates.")] = True
     order_controllable: Annotated[
-        bool, Field(description="Whether both orders can be shown; if not, nothing that compares orders is measured.")
+        bool,
+        Field(
+            description="Whether the judge accepts both orders; if not, no measure that compares orders is computed."
+        ),
     ] = True
     stateful: Annotated[
-        bool, Field(description="Whether earlier calls may change later answers; then it is asked one call at a time.")
+        bool, Field(description="Whether earlier calls may change later answers; if so, calls are made one at a time.")
     ] = False
     gives_confidence: Annotated[
-        bool, Field(description="Whether it says how sure it is, beside its verdict; that is asked for and kept.")
+        bool, Field(description="Whether the judge reports its confidence with each verdict.")
     ] = False
 
     def as_dict(self) -> dict[str, bool]:

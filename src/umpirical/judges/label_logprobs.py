@@ -130,13 +130,15 @@ class LabelReader:
         if not response.logprobs:
             return Undecided(NO_LOGPROBS)
         if not self._known:
-            return Undecided("tokens are read for the default shape of an answer and for a pattern, not for this one")
+            return Undecided(
+                "this answer format does not support log-probabilities; use the default format or a pattern"
+            )
         tokens = read_tokens(response.logprobs)
         if tokens is None:
-            return Undecided("the log-probabilities are not those of a list of tokens")
+            return Undecided("the recorded log-probabilities are not a list of tokens")
         place = self._place("".join(token.text for token in tokens))
         if place is None:
-            return Undecided("the place of the answer is not found in the tokens")
+            return Undecided("the answer was not found in the tokens")
         words = self._labels if layout is None else {ABSTAIN: ABSTAIN} | dict(layout_words(layout))
         return self._at(place, tokens, words, str(outcome.value) if isinstance(outcome, Verdict) else ABSTAIN)
 
@@ -150,7 +152,7 @@ class LabelReader:
             return found
         spelled, masses = found
         if words[spelled] != said:
-            return Undecided("the tokens do not spell the answer that was read")
+            return Undecided("the tokens do not match the recorded answer")
         merged = {label: Mass() for label in words.values()}
         for word, label in words.items():
             merged[label].exact += masses[word].exact
@@ -199,7 +201,7 @@ def _spread(
                 masses[word].upper.append(path + token.unlisted)
         left, path = still, path + token.logprob
         if not left:
-            return Undecided("no label stands at the place of the answer")
+            return Undecided("there is no label at the position of the answer")
         if len(left) == 1 and (closed or _is_whole(min(left), said)):
             masses[min(left)].exact.append(path)
             return min(left), masses

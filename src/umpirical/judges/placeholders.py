@@ -34,7 +34,7 @@ def spelling_of(texts: Sequence[str], known: Collection[str], *, what: str) -> S
     if doubles and singles:
         raise UsageError(
             f"{what} has both {{{min(singles)}}} and {{{{{min(doubles)}}}}}",
-            fix="write every placeholder with two braces, or every one with one brace",
+            fix="use two braces for every placeholder, or one brace for every placeholder",
         )
     if not singles:
         return "double"
@@ -42,8 +42,8 @@ def spelling_of(texts: Sequence[str], known: Collection[str], *, what: str) -> S
         return "format"
     if "{{" in text:
         raise UsageError(
-            f"{what} writes placeholders as {{{min(singles)}}}, doubles some braces, and has others that are neither",
-            fix="write every placeholder with two braces, as {{name}}; then single braces stand for themselves",
+            f"{what} has placeholders such as {{{min(singles)}}}, but also double braces and other braces",
+            fix="use two braces for every placeholder, as in {{name}}; single braces are then plain text",
         )
     return "replaced"
 
@@ -60,18 +60,18 @@ def respelled(text: str, spelling: Spelling, fillings: Mapping[str, str], *, wha
     if unknown := sorted({name for _, name in pieces if name is not None and name not in fillings}):
         raise UsageError(
             f"{what} has unknown placeholders: {', '.join(unknown)}",
-            fix=f"name what fills them in the judge's inputs or values; known: {', '.join(sorted(fillings))}"
-            + ("" if spelling == "double" else "; a brace that stands for itself is written twice"),
+            fix=f"define them in the judge's inputs or values; known placeholders: {', '.join(sorted(fillings))}"
+            + ("" if spelling == "double" else "; write a literal brace twice"),
         )
     if spelling == "double" and (found := _STATEMENT.search(text) or _EXPRESSION.search(text)):
         raise UsageError(
-            f"{what} has {found[0]!r}, and statements or filters of a template language are not run",
-            fix="leave only placeholders in it, as {{name}}",
+            f"{what} contains {found[0]!r}, but template statements and filters are not supported",
+            fix="use only placeholders, as in {{name}}",
         )
     made = "".join(literal + ("" if name is None else fillings[name]) for literal, name in pieces)
     meant = sum(len(occurrences(fillings[name])) for _, name in pieces if name is not None)
     if len(occurrences(made)) != meant:
-        raise UsageError(f"{what} writes out braces that look like a placeholder", fix="write them in another way")
+        raise UsageError(f"{what} contains literal braces that look like a placeholder", fix="write them differently")
     return made
 
 

@@ -30,7 +30,7 @@ MESSAGES = (".yaml", ".yml", ".json")
 
 ROLES = get_args(get_type_hints(Message)["role"])
 
-NO_ROWS = "the stimuli of this protocol come from no dataset"
+NO_ROWS = "this protocol does not use a dataset"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def resolve_prompts(
     _check_inputs(spec)
     prompts = {arm: _resolved(prompt, spec, folder, texts) for arm, prompt in named.items()}
     if len({messages_of(prompt) for prompt in prompts.values()}) != len(prompts):
-        raise UsageError(f"judge {spec.name}: two arms have the same prompt", fix="leave one of them out")
+        raise UsageError(f"judge {spec.name}: two prompt variants have the same prompt", fix="remove one of them")
     by_test = {
         test: _resolved(prompt, spec, folder, texts) for test, prompt in _test_prompts(spec, tests or {}).items()
     }
@@ -87,15 +87,19 @@ def resolve_prompts(
 def _test_prompts(spec: JudgeSpec, tests: Mapping[str, str]) -> Mapping[str, Prompt]:
     """Returns the prompts for tests by name. A judge with a prompt of its own is not asked with a built-in one."""
     if unknown := [name for name in spec.test_prompts if name not in tests]:
-        known = f"tests with texts of their own: {', '.join(tests)}" if tests else "no test of it can have one"
+        known = (
+            f"tests that can have their own prompt: {', '.join(tests)}"
+            if tests
+            else "no test of this study can have its own prompt"
+        )
         raise UsageError(
-            f"judge {spec.name}: test_prompts names {unknown[0]!r}, which is no such test of the study", fix=known
+            f"judge {spec.name}: test_prompts names {unknown[0]!r}, which is not such a test of this study", fix=known
         )
     usual = {test: prompt for test, prompt in tests.items() if prompt}
     if spec.prompts and (unsaid := [test for test in usual if test not in spec.test_prompts]):
         raise UsageError(
-            f"judge {spec.name} has a prompt of its own, and none for {unsaid[0]}",
-            fix=f"name one:  test_prompts: {{{unsaid[0]}: FILE}}  or the built-in  {usual[unsaid[0]]}",
+            f"judge {spec.name} has its own prompt, but none for {unsaid[0]}",
+            fix=f"add  test_prompts: {{{unsaid[0]}: FILE}}  or use the built-in prompt  {usual[unsaid[0]]}",
         )
     return {**usual, **spec.test_prompts}
 
@@ -141,7 +145,7 @@ def builtin_prompt(name: str) -> str:
     found = folder / f"{name}.md"
     if not re.fullmatch(r"[a-z0-9-]+", name) or not found.is_file():
         known = sorted(path.name.removesuffix(".md") for path in folder.iterdir() if path.name.endswith(".md"))
-        raise UsageError(f"no built-in prompt {name!r}", fix=f"known: {', '.join(known)}")
+        raise UsageError(f"unknown built-in prompt {name!r}", fix=f"choose one of: {', '.join(known)}")
     return found.read_text(encoding="utf-8")
 
 
@@ -160,11 +164,11 @@ def _check_inputs(spec: JudgeSpec) -> None:
     for role, name in spec.inputs.items():
         if role not in ALLOWED and not _is_column(role):
             raise UsageError(
-                f"judge {spec.name}: inputs names {role!r}, which a judge is not shown",
-                fix=f"known: {', '.join(known)}, and row.COLUMN for a column of the data",
+                f"judge {spec.name}: unknown field {role!r} in inputs",
+                fix=f"choose one of: {', '.join(known)}, or row.COLUMN for a column of the data",
             )
         if name in spec.values:
-            raise UsageError(f"judge {spec.name}: {name!r} is in inputs and in values", fix="leave one of them out")
+            raise UsageError(f"judge {spec.name}: {name!r} is set in both inputs and values", fix="remove one of them")
 
 
 def _is_column(role: str) -> bool:
@@ -175,12 +179,12 @@ def _check_columns(spec: JudgeSpec, hidden: Mapping[str, str] | None) -> None:
     named = columns_of(spec)
     if hidden is None and named:
         raise UsageError(
-            f"judge {spec.name} names the column {named[0]!r}, but {NO_ROWS}",
-            fix=f"give it a fixed text in the judge's entry:  values: {{{_placeholder(spec, named[0])}: ...}}",
+            f"judge {spec.name} uses the column {named[0]!r}, but {NO_ROWS}",
+            fix=f"set a fixed text in the judge's entry:  values: {{{_placeholder(spec, named[0])}: ...}}",
         )
     for column in named:
         if hidden and column in hidden:
-            raise UsageError(f"judge {spec.name} names the column {column!r} of the data", fix=hidden[column])
+            raise UsageError(f"judge {spec.name} uses the column {column!r} of the data", fix=hidden[column])
 
 
 def _placeholder(spec: JudgeSpec, column: str) -> str:
@@ -206,8 +210,8 @@ def _resolved(prompt: Prompt, spec: JudgeSpec, folder: Path, of: StudyTexts) -> 
     if missing := needed - {name for text in made for name in placeholders(text)}:
         names = ", ".join(f"{{{{{inputs.get(name, name)}}}}}" for name in sorted(missing))
         raise UsageError(
-            f"{what} lacks {names}",
-            fix="add the placeholders, or say in the judge's inputs what it calls them:  inputs: {task: question}",
+            f"{what} has no {names}",
+            fix="add the placeholders, or map them in the judge's inputs:  inputs: {task: question}",
         )
     if isinstance(read, str):
         return made[0]
@@ -218,7 +222,7 @@ def _fillings(inputs: Mapping[str, str], values: Mapping[str, str], shared: Mapp
     """Maps every name that a template may use to what takes its place."""
     for name, value in {**shared, **values}.items():
         if held := placeholders(value):
-            raise UsageError(f"the {name} holds {{{{{min(held)}}}}}", fix="rephrase it")
+            raise UsageError(f"the {name} contains {{{{{min(held)}}}}}", fix="rephrase it")
     roles = {role: role for role in ALLOWED if role not in inputs} | {name: role for role, name in inputs.items()}
     # A template that calls the task `instruction` does not mean the study's.
     return {**shared, **{name: f"{{{{{role}}}}}" for name, role in roles.items()}, **values}
@@ -237,19 +241,23 @@ def _messages(text: str, name: str, spec: JudgeSpec) -> tuple[Message, ...]:
     try:
         found = _parsed(text, name)
     except (ValueError, RecursionError, ConfigError) as error:
-        raise UsageError(f"judge {spec.name}: prompt {name} cannot be read: {error}", fix=f"a list:  {form}") from None
+        raise UsageError(
+            f"judge {spec.name}: prompt {name} cannot be read: {error}", fix=f"write a list:  {form}"
+        ) from None
     if not isinstance(found, list) or not found:
-        raise UsageError(f"judge {spec.name}: prompt {name} is no list of messages", fix=f"each one:  {form}")
+        raise UsageError(
+            f"judge {spec.name}: prompt {name} is not a list of messages", fix=f"write each message as  {form}"
+        )
     for place, entry in enumerate(found, start=1):
         if not isinstance(entry, dict) or set(entry) != {"role", "content"} or not isinstance(entry["content"], str):
             raise UsageError(
-                f"judge {spec.name}: prompt {name}: message {place} has no role and content alone, both as text",
-                fix=f"each message:  {form}",
+                f"judge {spec.name}: prompt {name}: message {place} must have exactly a role and a content, both text",
+                fix=f"write each message as  {form}",
             )
         if entry["role"] not in ROLES:
             raise UsageError(
-                f"judge {spec.name}: prompt {name}: message {place} has the role {entry['role']!r}",
-                fix=f"roles: {', '.join(ROLES)}",
+                f"judge {spec.name}: prompt {name}: message {place} has an unknown role, {entry['role']!r}",
+                fix=f"choose one of: {', '.join(ROLES)}",
             )
     return tuple(Message(entry["role"], entry["content"]) for entry in found)
 
@@ -265,7 +273,9 @@ def _parsed(text: str, name: str) -> Any:  # noqa: ANN401  # whatever the file h
 def _read_file(name: str, spec: JudgeSpec, folder: Path) -> str:
     path = inside(folder, name, what=f"prompt of judge {spec.name},")
     if not path.is_file():
-        raise UsageError(f"judge {spec.name}: no prompt file {name}", fix=f"create {path}, or use builtin:{spec.kind}")
+        raise UsageError(
+            f"judge {spec.name}: prompt file {name} does not exist", fix=f"create {path}, or use builtin:{spec.kind}"
+        )
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:

@@ -34,7 +34,7 @@ class AnswerPattern:
 
     def __init__(self, pattern: str) -> None:
         if len(pattern) > LONGEST_PATTERN:
-            raise ValueError(f"the pattern has {len(pattern):,} characters, at most {LONGEST_PATTERN:,} are allowed")
+            raise ValueError(f"the pattern has {len(pattern):,} characters; the limit is {LONGEST_PATTERN:,}")
         self._compiled = _compiled(pattern)
         if GROUP not in self._compiled.groupindex:
             raise ValueError("the pattern needs a group named answer: (?P<answer>1|2|tie)")
@@ -57,7 +57,7 @@ def _compiled(pattern: str) -> Any:  # noqa: ANN401  # the package has no types
     try:
         re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"not a regular expression: {error}") from None
+        raise ValueError(f"not a valid regular expression: {error}") from None
     options = re2.Options()
     options.max_mem, options.log_errors = SIZE, False
     try:
@@ -65,7 +65,8 @@ def _compiled(pattern: str) -> Any:  # noqa: ANN401  # the package has no types
     except re2.error as error:
         why = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else error
         raise ValueError(
-            f"not a regular expression of RE2, which has no lookarounds, no backreferences and no large counts: {why}"
+            "not a valid RE2 regular expression (lookarounds, backreferences and large counts are not supported): "
+            f"{why}"
         ) from None
 
 
@@ -76,34 +77,37 @@ class AnswerSpec(BaseModel):
 
     labels: dict[str, str] = Field(
         default={},
-        description="The judge's own words to labels of the scale: {A: '1', B: '2', C: tie, N/A: abstain}. Words for "
-        "abstain alone leave the scale's labels as they are.",
+        description="Map the judge's own words to labels of the scale: {A: '1', B: '2', C: tie, N/A: abstain}. If you "
+        "map only abstain, the labels of the scale stay unchanged.",
     )
     pattern: str | None = Field(
-        default=None, description="Shape: a regular expression (RE2) with a group named answer."
+        default=None, description="Find the answer with a regular expression (RE2) with a group named answer."
     )
     field: str | None = Field(
         default=None,
         pattern=r"^[^.\s]+(\.[^.\s]+)*$",
-        description="Shape: this field of a JSON object, such as winner or result.score; others may stand beside it.",
+        description="Find the answer in this field of a JSON object, such as winner or result.score; other fields are "
+        "ignored.",
     )
     tag: str | None = Field(
-        default=None, pattern=r"^[A-Za-z_][\w.-]*$", description="Shape: <verdict>...</verdict>, for tag: verdict."
+        default=None,
+        pattern=r"^[A-Za-z_][\w.-]*$",
+        description="Find the answer in <verdict>...</verdict>, for tag: verdict.",
     )
-    brackets: bool = Field(default=False, description="Shape: in double brackets, such as [[A]].")
-    last_line: bool = Field(default=False, description="Shape: the last line that is not blank.")
+    brackets: bool = Field(default=False, description="Find the answer in double brackets, such as [[A]].")
+    last_line: bool = Field(default=False, description="Find the answer in the last line that is not blank.")
     occurrence: Occurrence = Field(
         default="only",
-        description="Which one counts if a shape is there more than once. only: all of them, if they say the same.",
+        description="Which match counts if there are several. only: all matches must agree.",
     )
     reasoning: bool | str = Field(
         default=False,
-        description="true, or a name: the field of the JSON that holds the reasoning. It comes first in the schema.",
+        description="true, or a name: the JSON field with the reasoning. It comes first in the schema.",
     )
     constrained: bool | None = Field(
         default=None,
-        description="Send the JSON Schema, so that the server enforces it. Default: only if the answer has no shape of "
-        "its own. Of those that have, only a field can be enforced.",
+        description="Send the JSON Schema so that the server enforces it. Default: only if the answer has no other "
+        "format. Apart from the default format, only field can be enforced.",
     )
 
     @field_validator("labels", mode="before")
@@ -125,16 +129,16 @@ class AnswerSpec(BaseModel):
     def _one_shape(self) -> "AnswerSpec":
         shapes = self._shapes()
         if len(shapes) > 1:
-            raise ValueError(f"an answer has one shape: leave out {' or '.join(shapes)}")
+            raise ValueError(f"choose one answer format: remove {' or '.join(shapes)}")
         if self.occurrence != "only" and shapes in ([], ["last_line"]):
-            raise ValueError("occurrence goes with pattern, field, tag or brackets, which may be there more than once")
+            raise ValueError("occurrence requires pattern, field, tag or brackets")
         if isinstance(self.reasoning, str):
             if not self.reasoning.strip() or "." in self.reasoning:
-                raise ValueError("reasoning is true, or the name of a field of the JSON")
+                raise ValueError("reasoning must be true or the name of a JSON field")
             if self.reasoning == self.field:
-                raise ValueError("the reasoning and the answer are one field")
+                raise ValueError("the reasoning and the answer are in the same field")
         if self.reasoning and shapes not in ([], ["field"]):
-            raise ValueError(f"reasoning names a field of JSON, and the answer is read by {shapes[0]}: leave one out")
+            raise ValueError(f"reasoning names a JSON field, but the answer is read by {shapes[0]}: remove one of them")
         return self
 
     def _shapes(self) -> list[str]:

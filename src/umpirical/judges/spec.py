@@ -28,12 +28,13 @@ class JudgeSpec(BaseModel):
 
     name: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
-        description="What it is called in folders, pages and commands: letters, digits, dots, underscores, hyphens.",
+        description="The name in folders, reports and commands: letters, digits, dots, underscores, hyphens.",
     )
     kind: JudgeKind = Field(
-        default="compare", description="compare: names one of two candidates, or a tie. grade: puts one on a scale."
+        default="compare",
+        description="compare: names the better of two candidates, or a tie. grade: puts one candidate on a scale.",
     )
-    model: ModelSpec | None = Field(default=None, description="A language model, which is asked with a prompt.")
+    model: ModelSpec | None = Field(default=None, description="A language model, called with a prompt.")
     callable: str | None = Field(
         default=None,
         pattern=r"^([\w.]+|[\w./ -]+\.py):[\w.]+$",
@@ -43,67 +44,65 @@ class JudgeSpec(BaseModel):
         default=0,
         ge=0,
         le=1000,
-        description="Most questions in one list for a callable (0: one), or in one start of promptfoo (0: 16).",
+        description="Maximum number of questions per call of a callable (0: one), or per start of promptfoo (0: 16).",
     )
     exec: tuple[Annotated[str, Field(max_length=LONGEST_WORD)], ...] | None = Field(
         default=None,
         min_length=1,
         max_length=64,
-        description="A program that reads questions and writes answers, as JSON lines: [node, judge.js]. No shell.",
+        description="A program that reads questions and writes answers as JSON lines: [node, judge.js]. It runs "
+        "without a shell.",
     )
-    processes: int = Field(default=1, ge=1, le=64, description="How many processes of the program answer at a time.")
-    http: HttpSpec | None = Field(default=None, description="An endpoint that judges.")
-    promptfoo: PromptfooSpec | None = Field(default=None, description="An assertion in a config of promptfoo's.")
+    processes: int = Field(default=1, ge=1, le=64, description="Number of parallel processes of the program.")
+    http: HttpSpec | None = Field(default=None, description="An HTTP endpoint that judges.")
+    promptfoo: PromptfooSpec | None = Field(default=None, description="An assertion in a promptfoo config.")
     prompts: dict[str, Prompt] = Field(
         default={},
-        description="Arm to prompt: builtin:NAME, or a file beside the study file. One that ends in .yaml or .json is "
-        "a list of messages, each with role and content. Default: the built-in.",
+        description="Prompt for each prompt variant: builtin:NAME, or a file relative to the study file. A .yaml or "
+        ".json file contains a list of messages, each with role and content. Default: the built-in "
+        "prompts.",
     )
     test_prompts: dict[str, Prompt] = Field(
         default={},
-        description="Test to prompt, where a test has one of its own: the texts of the test and their originals are "
-        "asked with it, so that verdicts of one prompt are compared.",
+        description="Prompt for each test that has its own. The original texts are also judged with this prompt, so "
+        "that both verdicts are comparable.",
     )
     inputs: dict[str, str] = Field(
         default={},
-        description="Our names of what a judge is shown to its own: {task: question, first: answer_a, second: "
-        "answer_b, row.reference: gold_answer}.",
+        description="Your names for the fields: {task: question, first: answer_a, second: answer_b, row.reference: "
+        "gold_answer}.",
     )
-    values: dict[str, str] = Field(default={}, description="Placeholders of the prompts that are always the same text.")
-    decoding: Decoding = Field(default=Decoding(), description="How the answer of a model is drawn.")
-    scale: GradeScale | None = Field(
-        default=None, description="What a grade judge may answer; a compare judge has none."
-    )
-    answer: AnswerSpec = Field(default=AnswerSpec(), description="How an answer is read.")
-    capabilities: Capabilities = Field(
-        default=Capabilities(), description="What can be asked of the judge, where that is not everything."
-    )
+    values: dict[str, str] = Field(default={}, description="Prompt placeholders with a fixed text.")
+    decoding: Decoding = Field(default=Decoding(), description="Sampling settings of the model.")
+    scale: GradeScale | None = Field(default=None, description="The scale of a grade judge; a compare judge has none.")
+    answer: AnswerSpec = Field(default=AnswerSpec(), description="How to read the answer.")
+    capabilities: Capabilities = Field(default=Capabilities(), description="Capabilities of the judge. Default: all.")
     deadline: float = Field(
-        default=120, gt=0, description="Seconds for one judgment of a callable or a program, or one attempt by HTTP."
+        default=120,
+        gt=0,
+        description="Timeout in seconds for one judgment of a callable or program, or for one HTTP attempt.",
     )
 
     @model_validator(mode="after")
     def _whole(self) -> "JudgeSpec":
         if sum(made is not None for made in (self.model, self.callable, self.exec, self.http, self.promptfoo)) != 1:
-            raise ValueError("a judge has either a model, a callable, exec, http or promptfoo")
+            raise ValueError("a judge needs exactly one of model, callable, exec, http and promptfoo")
         if self.model is not None and not ADAPTERS.get(self.model.adapter).judges:
-            raise ValueError("a simulated writer is no judge: adapter: simulated  has judges")
+            raise ValueError("a simulated writer is not a judge: use adapter: simulated")
         if self.batch and not (self.callable or self.promptfoo):
-            raise ValueError("batch is for a callable or promptfoo; a model has a batch of its own")
+            raise ValueError("batch applies to a callable or promptfoo; for a model, set batch in the model")
         if self.processes > 1 and not self.exec:
-            raise ValueError("processes is for exec")
+            raise ValueError("processes requires exec")
         if (self.prompts or self.test_prompts or self.values) and self.model is None:
-            raise ValueError(
-                "a judge that is not a model renders its own prompt: leave prompts, test_prompts and values out"
-            )
+            raise ValueError("a judge without a model builds its own prompt: remove prompts, test_prompts and values")
         if doubled := [name for name, count in Counter(self.inputs.values()).items() if count > 1]:
             raise ValueError(f"inputs: {doubled[0]!r} is named twice")
         self._check_command()
         self._check_endpoint()
         if (self.kind == "grade") != (self.scale is not None):
             if self.scale is None:
-                raise ValueError("a judge that grades needs a scale: add scale: {kind: ordinal, labels: [...]}")
-            raise ValueError("a judge that compares has no scale: leave scale out, or say kind: grade")
+                raise ValueError("a grade judge needs a scale: add scale: {kind: ordinal, labels: [...]}")
+            raise ValueError("a compare judge has no scale: remove scale, or set kind: grade")
         on_scale = (*(self.scale.labels if self.scale else Choice), "abstain")
         if unknown := [label for label in self.answer.labels.values() if label not in on_scale]:
             raise ValueError(f"answer.labels: {unknown[0]!r} is not one of {', '.join(on_scale)}")
@@ -117,12 +116,12 @@ class JudgeSpec(BaseModel):
         if self.http is None:
             return
         if self.inputs:
-            raise ValueError("inputs: the body of http says what is sent as what")
+            raise ValueError("inputs: not supported with http; map the fields in http.body")
         known = {"task", "first", "second"} if self.kind == "compare" else {"task", "response"}
         if unknown := {name for name in self.http.filled_in() - known if not name.startswith(ROW)}:
-            raise ValueError(f"http.body: there is no {{{{{min(unknown)}}}}} to show a {self.kind} judge")
+            raise ValueError(f"http.body: a {self.kind} judge has no field {{{{{min(unknown)}}}}}")
         if missing := known - {"task"} - self.http.filled_in():
-            raise ValueError(f"http.body: {{{{{min(missing)}}}}} is not sent")
+            raise ValueError(f"http.body: {{{{{min(missing)}}}}} is missing")
 
     @property
     def made_of(self) -> tuple[str, str]:

@@ -114,9 +114,11 @@ def _serve(inbox: "queue.SimpleQueue[Work]") -> None:
 def load_user_object(path: str, folder: Path) -> object:
     """Returns the object at `module:name`, or at `path/file.py:name`. A judge is usually beside the study file."""
     module, _, name = path.partition(":")
-    file = inside(folder, module, what="code of a judge,") if module.endswith(".py") else None
+    file = inside(folder, module, what="judge code") if module.endswith(".py") else None
     if file is not None and left_out(file.parent, folder.resolve()):
-        raise UsageError(f"the judge {path} is in a folder for installed packages or results", fix="move it elsewhere")
+        raise UsageError(
+            f"the judge {path} is in a folder for installed packages or results", fix="move it to another folder"
+        )
     # A script finds what is beside it.
     for place in (folder, *([file.parent] if file else [])):
         _admit(place)
@@ -127,12 +129,12 @@ def load_user_object(path: str, folder: Path) -> object:
     except Exception as error:  # noqa: BLE001  # the user's own module: whatever it raises, it cannot be imported
         message = f"cannot import the judge {path}: {type(error).__name__}: {error}"
         expected = module if file else f"{module}.py"
-        raise UsageError(message, fix=f"is {expected} in {folder}, and does it run?") from None
+        raise UsageError(message, fix=f"check that {expected} exists in {folder} and imports without errors") from None
     try:
         return attrgetter(name)(found)
     except Exception as error:  # noqa: BLE001  # a module or a class of the user's may answer with any of them
         known = [each for each, value in vars(found).items() if callable(value) and not each.startswith("_")]
-        hint = f"it has {', '.join(known[:10])}" if known else f"write a function of that name into {module}"
+        hint = f"choose one of: {', '.join(known[:10])}" if known else f"add a function with that name to {module}"
         raise UsageError(f"no {name!r} in {module}: {type(error).__name__}: {error}", fix=hint) from None
 
 
@@ -146,7 +148,7 @@ def _imported(file: Path) -> ModuleType:
         return sys.modules[name]
     spec = spec_from_file_location(name, file, loader=_SourceOnly(name, str(file)))
     if spec is None or spec.loader is None:
-        raise ImportError(f"{file.name} is no Python file")
+        raise ImportError(f"{file.name} is not a Python file")
     module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -181,7 +183,7 @@ class _SourceOnly(SourceFileLoader):
     """Compiles the source anew: a compiled file that came with a study may hold other code than its source."""
 
     def path_stats(self, path: Any) -> NoReturn:  # noqa: ANN401  # as in the base class
-        raise OSError(f"{path}: what was compiled earlier is not used")
+        raise OSError(f"{path}: compiled files are not used")
 
 
 def _finder(path: str) -> FileFinder:

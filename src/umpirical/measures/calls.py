@@ -1,4 +1,4 @@
-"""What calls came to, whatever they were about. For every protocol and both kinds of judges."""
+"""Outcomes of calls, for every protocol and both kinds of judges."""
 
 from collections.abc import Callable
 
@@ -30,7 +30,7 @@ CALLS = MeasureFamily(
     kinds=("compare", "grade"),
     protocols=(EVERY_PROTOCOL,),
     contract=(
-        "Level: call, of those asked. Bounds: 0 to 1, {worse}. Undefined if nothing was asked. Interval: "
+        "Level: call, of those made. Bounds: 0 to 1, {worse}. Undefined if no call was made. Interval: "
         "cluster-Wilson over tasks."
     ),
 )
@@ -42,19 +42,20 @@ CONTROLLED = frozenset(Family) - ASIDE - {Family.ORIGINAL}
 @BY_PART.measure(
     "abstention-rate",
     "Abstentions",
-    "How often it answers that it gives no verdict. An abstention is never counted as a verdict.",
+    "How often it says that it gives no verdict. An abstention never counts as a verdict.",
     worse="depends",
     kinds=("compare", "grade"),
     protocols=(EVERY_PROTOCOL,),
 )
 def abstention_rate(tallies: Tallies, arm: str) -> list[Part]:
-    """P(the judge abstains | it answers): over all controlled pairs together, and by test on the user's own texts.
+    """Share of usable replies that abstain: over all built-in pairs together, and by test on your own texts.
 
-    Formula: abstained / (verdicts + abstained), over calls, repeats and seeds together. Vacuum is left aside: to
-    abstain there is right. A judge that abstains on a changed text has no verdict that could have changed: read it
-    beside every measure of change. Level: call with an answer that could be read. Bounds: 0 to 1, higher is worse. Not
-    given if nothing was planned. Undefined if no call has such an answer, and without two clusters of items. Interval:
-    cluster-Wilson over clusters of items; the bounds count calls without an answer as verdicts, and as abstentions.
+    Formula: abstained / (verdicts + abstained), over calls, repeats and seeds together. Blank inputs are excluded,
+    because abstaining is right there. A judge that abstains on a changed text has no verdict that could have changed:
+    compare it with every measure of change. Level: call with a reply that could be read. Bounds: 0 to 1, higher is
+    worse. Not given if nothing was planned. Undefined if no call has such a reply, and without two clusters of items.
+    Interval: cluster-Wilson over clusters of items; the bounds count calls without a usable reply as verdicts, and as
+    abstentions.
     """
     parts: dict[str, list[CallTally]] = {}
     for tally in tallies.calls:
@@ -67,7 +68,7 @@ def _rate(chosen: list[CallTally]) -> Result:
     return clustered_rate(
         [Counted(tally.cluster, tally.abstained, _verdicts(tally) + tally.abstained) for tally in chosen],
         unit="call",
-        empty="no call has an answer that could be read",
+        empty="no call has a reply that could be read",
         left_out={
             "unparsed": sum(tally.unparsed for tally in chosen),
             "failed": sum(tally.failed for tally in chosen),
@@ -82,12 +83,12 @@ def _verdicts(tally: CallTally) -> int:
 
 @CALLS.measure(
     "unparsed-rate",
-    "Unparsed answers",
-    "How often its answer is not on its scale. Such an answer is never counted as a verdict.",
+    "Unparsed replies",
+    "How often its reply cannot be read as a verdict. Such a reply never counts as a verdict.",
     worse="higher",
 )
 def unparsed_rate(tally: CallTally) -> int:
-    """Share of calls whose answer the judge's parser could not read.
+    """Share of calls whose reply the judge's parser could not read.
 
     Formula: unparsed / asked.
     """
@@ -97,11 +98,11 @@ def unparsed_rate(tally: CallTally) -> int:
 @CALLS.measure(
     "failure-rate",
     "Failed calls",
-    "How often there was no answer at all. A failure is never counted as a verdict.",
+    "How often a call brings no reply at all. A failed call never counts as a verdict.",
     worse="higher",
 )
 def failure_rate(tally: CallTally) -> int:
-    """Share of calls that ended in an error or a refusal, after retries.
+    """Share of calls that end in an error or a refusal, after retries.
 
     Formula: failed / asked.
     """
@@ -119,17 +120,17 @@ def failure_rate(tally: CallTally) -> int:
 def reasoning_contradiction(tallies: Tallies, arm: str) -> Result:
     """Share of verdicts that differ from the last one stated in the reasoning that came with them.
 
-    Formula: contradicted / stated, where stated counts the verdicts whose reasoning says outright which candidate is
-    better, that neither is, or which grade is due; one that is hedged, negated or about one aspect states nothing.
-    Level: call, of those whose reasoning states a verdict. Bounds: 0 to 1, higher is worse. Undefined if no reasoning
-    states one, as for a judge that gives none. Interval: cluster-Wilson over tasks.
+    Formula: contradicted / stated, where stated counts the verdicts whose reasoning says explicitly which answer is
+    better, that neither is, or which grade is due. Reasoning that is hedged, negated or about one aspect states
+    nothing. Level: call, of those whose reasoning states a verdict. Bounds: 0 to 1, higher is worse. Undefined if no
+    reasoning states one, as for a judge that gives none. Interval: cluster-Wilson over tasks.
     """
     chosen = [tally for tally in tallies.calls if tally.arm == arm and tally.family not in TIER_2]
     reasoned = any(tally.reasoned for tally in chosen)
     return clustered_rate(
         [Counted(tally.cluster, tally.contradicted, tally.stated) for tally in chosen],
         unit="call",
-        empty="no reasoning states a verdict" if reasoned else "no verdict comes with a reasoning",
+        empty="no reasoning states a verdict" if reasoned else "no verdict came with reasoning",
         left_out={
             "its reasoning states no verdict": sum(tally.reasoned - tally.stated for tally in chosen),
             "not asked yet": sum(tally.unasked for tally in chosen),

@@ -1,4 +1,4 @@
-"""Carriers: real answers of the user's, edited or laid out anew. Tier 2, never pooled with pairs from templates."""
+"""Your own answers, edited or with a new layout. Tier 2, never pooled with pairs from templates."""
 
 from collections.abc import Iterator
 
@@ -21,9 +21,9 @@ PAIRS = MeasureFamily(by_itself, kinds=("compare", "grade"))
 QUADS = MeasureFamily(
     quad_shares(Family.CARRIER_FIGURES),
     contract=(
-        "Tier 2, never pooled with tier 1. Level: quad, asked in both orders of both versions; repeats are "
-        "averaged. Bounds: 0 to 1, {worse}. Not given if the design has no crossed carriers. Undefined without a "
-        "quad answered in both orders of both versions. Interval: cluster-Wilson over tasks."
+        "Tier 2, never pooled with tier 1. Level: crossed pair, asked in both orders of both versions; repeats are "
+        "averaged. Bounds: 0 to 1, {worse}. Not given if none of your own answers is crossed with contexts. Undefined "
+        "without a crossed pair answered in both orders of both versions. Interval: cluster-Wilson over tasks."
     ),
 )
 
@@ -36,22 +36,23 @@ def carrier_strata(tallies: Tallies, arm: str, family: str) -> list[str]:
 
 @PAIRS.measure(
     "carrier-sensitivity",
-    "Carrier sensitivity",
-    "How often it prefers a real answer to itself with verified claims deleted, which also shortens it, or "
-    "corrupted, which does not; by the number of claims.",
+    "Accuracy on your own answers",
+    "How often it prefers your own answer to the same answer with verified facts deleted (which also shortens it) or "
+    "corrupted (which does not), by the number of facts.",
     worse="lower",
 )
 def carrier_sensitivity(tallies: Tallies, arm: str) -> list[Part]:
-    """P(a real answer is preferred to itself with claims edited), by edit, and by edit and number of claims.
+    """Share of calls that prefer one of your own answers to the same answer with facts edited.
 
-    Formula: as target sensitivity: correct calls / (2 · pairs), or for a `grade` judge the share of pairs whose
-    unedited answer has the higher grade; a tie is not correct. `deleted` takes out the sentences that make the claims,
-    which also shortens the answer: a judge that prefers long answers does better there. `corrupted` changes one figure,
-    date word or negation in each claim and keeps the length to within a word. The direction is known, the size is only
-    ordinal: a claim is not a requirement, and the two edits are not pooled. Level: canonical pair, scoring 0, one half
-    or 1; for a `grade` judge 0 or 1. Bounds: 0 to 1, lower is worse. Not given if the study has no carriers. Undefined
-    without a pair answered in both orders, or graded on both sides, or with one carrier only. Interval: cluster-Wilson
-    over carriers, each of which is a task of its own. Tier 2, never pooled with tier 1.
+    Formula: as for accuracy: correct calls / (2 · pairs), or for a `grade` judge the share of pairs whose unedited
+    answer has the higher grade; a tie is not correct. By edit, and by edit and number of facts. `deleted` removes the
+    sentences that state the facts, which also shortens the answer, so a judge that prefers long answers does better
+    there. `corrupted` changes one figure, date word or negation in each fact and keeps the length to within a word. The
+    direction is known, but the size is only ordinal: a fact is not a requirement, and the two edits are not pooled.
+    Level: canonical pair, scoring 0, one half or 1; for a `grade` judge 0 or 1. Bounds: 0 to 1, lower is worse. Not
+    given if the study has no answers of your own. Undefined without a pair answered in both orders, or graded on both
+    sides, or with only one answer. Interval: cluster-Wilson over answers, each of which is a task. Tier 2, never pooled
+    with tier 1.
     """
     edits = carrier_strata(tallies, arm, Family.CARRIER_LADDER)
     return [part for edit in edits for part in _edited(tallies, arm, edit)]
@@ -66,19 +67,19 @@ def _edited(tallies: Tallies, arm: str, edit: str) -> Iterator[Part]:
 
 @PAIRS.measure(
     "carrier-false-preference",
-    "Carrier false preference",
-    "How often it prefers one of two layouts of the same real answer, or grades them differently.",
+    "False preference on your own answers",
+    "How often it prefers one of two layouts of one of your answers, or gives them different grades.",
     worse="higher",
 )
 def carrier_false_preference(tallies: Tallies, arm: str) -> list[Part]:
-    """How often one of two layouts of the same real answer is preferred.
+    """Share of pairs of two layouts of the same answer in which one layout is preferred.
 
-    Formula: as raw false preference: (stable + positional + one-sided / 2) / pairs, or for a `grade` judge the share of
+    Formula: as for false preference: (stable + positional + one-sided / 2) / pairs, or for a `grade` judge the share of
     pairs with different grades. All words are the same; blank lines, list marks or paragraphs differ. Pooled, and by
     layout. Level: canonical pair, scoring 0, one half or 1; for a `grade` judge 0 or 1. Bounds: 0 to 1, higher is worse
-    where the task does not ask for a layout. Not given if the study has no carriers. Undefined without a pair answered
-    in both orders, or graded on both sides, or with one carrier only. Interval: cluster-Wilson over carriers, each of
-    which is a task of its own. Tier 2, never pooled with tier 1.
+    if the task does not ask for a layout. Not given if the study has no answers of your own. Undefined without a pair
+    answered in both orders, or graded on both sides, or with only one answer. Interval: cluster-Wilson over answers,
+    each of which is a task. Tier 2, never pooled with tier 1.
     """
     layouts = carrier_strata(tallies, arm, Family.CARRIER_DELTA0)
     if not layouts:
@@ -93,29 +94,30 @@ def _layout(tallies: Tallies, arm: str, stratum: str) -> Part:
 
 @QUADS.measure(
     "carrier-following",
-    "Carrier following",
-    "How often it prefers the form of a real answer that agrees with the context, under both of two contexts.",
+    "Context following on your own answers",
+    "How often it prefers the version of your own answer that agrees with the context, under both of two contexts.",
     worse="lower",
 )
 def carrier_following(tally: QuadTally) -> float:
-    """Share of quads of the user's own answers in which the right text won under both contexts, pooled and by step.
+    """Share of crossed pairs of your own answers in which the right answer wins under both contexts.
 
-    Formula: following / quads. A figure is changed in the context and in the answer; a version, here a context, has a
-    winner if the same text won in both orders.
+    Formula: following / crossed pairs, pooled and by number of facts. A figure is changed in the context and in the
+    answer. A version, here a context, has a winner if the same answer wins in both orders.
     """
     return tally.following
 
 
 @QUADS.measure(
     "carrier-blind-preference",
-    "Carrier-blind preference",
-    "How often it prefers the same form of a real answer under two contexts, each of which agrees with another.",
+    "Context-blind preference on your own answers",
+    "How often it prefers the same version of your own answer under two contexts, although each context agrees with "
+    "a different one.",
     worse="higher",
 )
 def carrier_blind_preference(tally: QuadTally) -> float:
-    """Share of quads of the user's own answers in which the same text won under both contexts, pooled and by step.
+    """Share of crossed pairs of your own answers in which the same answer wins under both contexts.
 
-    Formula: blind / quads. A figure is changed in the context and in the answer; a version, here a context, has a
-    winner if the same text won in both orders.
+    Formula: blind / crossed pairs, pooled and by number of facts. A figure is changed in the context and in the answer.
+    A version, here a context, has a winner if the same answer wins in both orders.
     """
     return tally.blind

@@ -1,4 +1,4 @@
-"""What a measure is, how a family makes one of a function, and the list of all measures.
+"""What a measure is, how a family makes one from a function, and the list of all measures.
 
 A module of `FAMILIES` has a family of measures: what they share first, then a decorated function for each.
 """

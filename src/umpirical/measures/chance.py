@@ -1,8 +1,8 @@
 """The shares of stable and positional pairs beyond those that chance alone would produce at equal quality.
 
-There are two baselines. Against the slot rates, calls are independent and name slot 1 with rate p1 and slot 2 with rate
-p2, whatever the pair. Against repeats, swapping the order does no more than asking the same prompt again, so two
-answers to one prompt stand for the two orders of the pair.
+There are two baselines. Against the position rates, calls are independent and name position 1 with rate p1 and position
+2 with rate p2, whatever the pair. Against repeats, swapping the order does no more than asking the same prompt again.
+Then two replies to one prompt stand for the two orders of the pair.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -105,9 +105,9 @@ def _estimate(found: Difference, pairs: int, method: str, missing: dict[str, int
 def _too_few(tasks: int, missing: dict[str, int]) -> Undefined:
     reasons = {
         0: NO_PAIR,
-        1: "all that it counts is from one task, and a chance level needs at least three",
+        1: "the data come from only one task; a chance level needs at least three",
     }
-    few = "all that it counts is from two tasks, and a chance level needs at least three"
+    few = "the data come from only two tasks; a chance level needs at least three"
     return Undefined(reasons.get(tasks, few), missing)
 
 
@@ -115,28 +115,27 @@ EXCESS = MeasureFamily(
     by_itself,
     scale="difference",
     contract=(
-        "Undefined with fewer than three tasks, or where slots were not counted, as in published counts. Interval:"
-        " cluster-Wilson limits of the share, joined with a task jackknife of the product of slot rates, widened to "
-        "a joint region of the three rates and kept within what is possible; or joined with the limits of the "
-        "repeats' rate."
+        "Undefined with fewer than three tasks, or if positions were not counted, as in published counts. Interval: "
+        "cluster-Wilson limits of the share, joined with a task jackknife of the product of position rates, widened to "
+        "a joint region of the three rates and cut to what is possible; or joined with the limits of the repeats' rate."
     ),
 )
 
 
 @EXCESS.measure(
     "excess-stable",
-    "Excess stability",
-    "How much more often than by chance it prefers the same wording in both orders.",
+    "Wording bias beyond chance",
+    "How much more often than by chance it prefers the same answer in both orders.",
     worse="depends",
 )
 def excess_stable(tallies: Tallies, arm: str) -> list[Part]:
-    """Stable cross-sensitivity minus its chance level: preference for a wording, as distinct from noise.
+    """Wording bias minus its chance level: preference for a wording, separate from noise.
 
-    Formula: stable / pairs - 2 p1 p2, with p1 and p2 the rates of slot 1 and slot 2 over calls; the product is taken
-    over calls of different tasks. A judge that answers at random with these rates scores 0. Where prompts were
-    repeated, also `against repeats`: stable pairs over all crossings of a pair's repeats, minus the rate at which two
-    answers to one prompt name different slots; 0 if swapping does no more than asking again. Level: canonical pair of
-    equal quality. Bounds: -.5 to 1; 0 is chance, above it is worse.
+    Formula: stable / pairs - 2 p1 p2, with p1 and p2 the rates of position 1 and position 2 over calls; the product is
+    taken over calls of different tasks. A judge that answers at random with these rates scores 0. If prompts were
+    repeated, also `against repeats`: stable pairs over all combinations of a pair's repeats, minus the rate at which
+    two replies to one prompt name different positions. That is 0 if swapping does no more than asking again. Level:
+    canonical pair of equal quality. Bounds: -0.5 to 1; 0 is chance, above it is worse.
     """
     # The same content sits in slot 1 in one order and in slot 2 in the other.
     stable = Excess(
@@ -152,20 +151,20 @@ def excess_stable(tallies: Tallies, arm: str) -> list[Part]:
 
 @EXCESS.measure(
     "excess-positional",
-    "Excess positionality",
-    "How much more often than its slot rates explain it names the same slot in both orders.",
+    "Position bias beyond chance",
+    "How much more often than its position rates explain it names the same position in both orders.",
     worse="depends",
 )
 def excess_positional(tallies: Tallies, arm: str) -> list[Part]:
-    """Positional false preference minus its chance level.
+    """Position bias minus its chance level.
 
-    Formula: positional / pairs - (p1² + p2²), with p1 and p2 the rates of slot 1 and slot 2 over calls; the products
-    are taken over calls of different tasks. A lean to one slot is already in p1 and p2: a value above 0 means that the
-    favoured slot changes with the pair, or that some tasks are decided by the slot or by guessing and others are tied;
-    one below 0 means that the preference for a wording overrules the slot. Where prompts
-    were repeated, also `against repeats`: positional pairs over all crossings of a pair's repeats, minus the rate at
-    which two answers to one prompt name the same slot; the more the content matters, the further below 0. Level:
-    canonical pair of equal quality. Bounds: -1 to .5; 0 is chance.
+    Formula: positional / pairs - (p1² + p2²), with p1 and p2 the rates of position 1 and position 2 over calls; the
+    products are taken over calls of different tasks. A constant lean to one position is already in p1 and p2. A value
+    above 0 means that the favored position changes with the pair, or that position or guessing decides some tasks and
+    others are tied. A value below 0 means that a preference for a wording overrides the position. If prompts were
+    repeated, also `against repeats`: positional pairs over all combinations of a pair's repeats, minus the rate at
+    which two replies to one prompt name the same position. The more the content matters, the further this is below 0.
+    Level: canonical pair of equal quality. Bounds: -1 to 0.5; 0 is chance.
     """
     positional = Excess(
         counted=lambda tally: tally.positional,

@@ -25,7 +25,7 @@ def change_tallies(
     return [tally for tally in tallies.changes if tally.arm == arm and tally.expectation == expectation]
 
 
-LOST = "in comparisons without a verdict, put together"
+LOST = "in comparisons without a verdict, in total"
 
 
 def unpaired(chosen: Sequence[ChangeTally]) -> dict[str, int]:
@@ -118,13 +118,13 @@ FLIPPED = MeasureFamily(
     worse="higher",
 )
 def change_rate(chosen: Sequence[ChangeTally]) -> Result:
-    """P(the verdict on the changed text differs from the judge's own verdict on the original), by test.
+    """Share of changed texts with a different verdict from the judge's own verdict on the original, by test.
 
-    Formula: changed / pairs; where either text was asked several times, the share of all combinations of answers that
-    differ. No gold label enters. A judge that answers one text differently from one call to the next changes its
-    verdict without any change of the text: read the excess change beside it. Only for tests that should leave the
-    verdict as it is. Level: item with a verdict on both texts. Bounds: 0 to 1, higher is worse. Not given if the study
-    has no such test. Undefined where no item has both verdicts. Interval: cluster-Wilson over clusters of items.
+    Formula: changed / pairs. If either text was asked several times, the share of all combinations of replies that
+    differ. Gold labels are not used. A judge that varies from one call to the next changes its verdict without any
+    change of the text: compare it with the excess change. Only for tests that should leave the verdict unchanged.
+    Level: item with a verdict on both texts. Bounds: 0 to 1, higher is worse. Not given if the study has no such test.
+    Undefined if no item has both verdicts. Interval: cluster-Wilson over clusters of items.
     """
     hits, misses = shares_by_task((tally.cluster, tally.changed, tally.pairs) for tally in chosen)
     return item_rate(hits, misses, empty=NO_VERDICTS, left_out=unpaired(chosen))
@@ -142,25 +142,24 @@ LEAST = 0.5
     scale="difference",
 )
 def excess_change(chosen: Sequence[ChangeTally]) -> Result:
-    """Change rate less what the judge's own noise on the two texts would give, on the same items, by test.
+    """Change rate minus the rate that the judge's own noise on the two texts would give, on the same items, by test.
 
-    Formula: mean over items of P(o != c) - P(o != o') / 2 - P(c != c') / 2, where o and o' are two answers to the
-    original and c and c' two answers to the changed text. With p and q the chances of each verdict on the two texts,
-    that is sum (p - q)² / 2: 0 if the change does nothing that asking again would not do, and positive whether it makes
-    verdicts less steady or steadier. Each of the three chances is estimated without bias from the repeats, so an
-    estimate may be below 0. Only for tests that should leave the verdict as it is. Level: item with two verdicts on
-    both texts. Bounds: -1 to 1, higher is worse. Not given if the study has no such test. Undefined if no item was
-    answered twice on both texts. Interval: score limits of what is above 0 and of what is below, joined over clusters
-    of items; Student's t on the clusters' means would cover .44 to .92 where few verdicts change. The bounds count an
-    item without a verdict on one text as 0 and as 1, and an item that was answered once on one text as 0 and as its
-    change.
+    Formula: mean over items of P(o != c) - P(o != o') / 2 - P(c != c') / 2, where o and o' are two replies to the
+    original and c and c' two replies to the changed text. With p and q the chances of each verdict on the two texts,
+    that is sum (p - q)² / 2. It is 0 if the change does no more than asking again, and positive whether it makes
+    verdicts more or less steady. Each of the three chances is estimated without bias from the repeats, so an estimate
+    may be below 0. Only for tests that should leave the verdict unchanged. Level: item with two verdicts on both texts.
+    Bounds: -1 to 1, higher is worse. Not given if the study has no such test. Undefined if no item was answered twice
+    on both texts. Interval: score limits of the parts above 0 and below 0, joined over clusters of items; Student's t
+    on the means of the clusters would cover only 44% to 92% if few verdicts change. The bounds count an item without a
+    verdict on one text as 0 and as 1, and an item that was answered once on one text as 0 and as its change.
     """
     missing = unpaired(chosen)
     if single := sum(tally.pairs - tally.retested for tally in chosen):
         missing["answered once on one of the texts"] = single
     excess, items = by_task((t.cluster, t.changed_retested - t.retest_changed, t.retested) for t in chosen)
     if len(items) < 2:
-        none = "no item was answered twice on both texts: repeats tell a change from the judge's own noise"
+        none = "no item was answered twice on both texts, so a change cannot be separated from the judge's own noise"
         return Undefined(ONE_CLUSTER if items else none, left_out=missing)
     found = signed_mean([max(e, 0.0) for e in excess], [max(-e, 0.0) for e in excess], items)
     low, high = kept_in(found.low, found.high, least=-1.0, most=1.0)
@@ -185,14 +184,14 @@ def excess_change(chosen: Sequence[ChangeTally]) -> Result:
     worse="depends",
 )
 def grade_shift(chosen: Sequence[ChangeTally], scale: GradeScale | None) -> Result:
-    """Mean of grade on the changed text less grade on the original, by test, in steps of the scale.
+    """Mean of the grade on the changed text minus the grade on the original, by test, in steps of the scale.
 
-    Formula: sum of differences / pairs; on a binary scale 0 is the first label and 1 the second, and the shift is a
-    difference of shares. Verdicts that change as often up as down come to 0: the change rate sees those. Only for tests
-    that should leave the verdict as it is. Level: item with a verdict on both texts. Bounds: plus and minus the number
-    of steps of the scale; 0 is best. Not given if the study has no such test. Undefined on a scale without order, or
-    where no item has both verdicts. Interval: score limits of what rose and of what fell, joined over clusters of
-    items; where nothing moved it is as wide as 0 moves in that many items allow.
+    Formula: sum of differences / pairs. On a binary scale 0 is the first label and 1 the second, so the shift is a
+    difference of shares. Verdicts that change equally often up and down give 0; the change rate shows those. Only for
+    tests that should leave the verdict unchanged. Level: item with a verdict on both texts. Bounds: plus and minus the
+    number of steps of the scale; 0 is best. Not given if the study has no such test. Undefined on a scale without
+    order, or if no item has both verdicts. Interval: score limits of rises and of falls, joined over clusters of items;
+    if nothing moved, it is as wide as 0 moves in that many items allow.
     """
     method = "score limits of rises and falls, joined over clusters"
     return shift_result(chosen, scale, level=0.95, method=method)
@@ -205,35 +204,35 @@ LEVEL = 0.90
 @SHIFT.measure(
     "shift-equivalence",
     "Shift equivalence",
-    "The grade shift with the interval that has to lie inside a margin before it may be called invariant.",
+    "The grade shift with the interval that must lie inside a margin before the judge may be called invariant.",
     worse="depends",
 )
 def shift_equivalence(chosen: Sequence[ChangeTally], scale: GradeScale | None) -> Result:
-    """The grade shift with its 90 % interval: two one-sided tests (TOST) at 5 %, by test, in steps of the scale.
+    """The grade shift with its 90% interval: two one-sided tests (TOST) at 5%, by test, in steps of the scale.
 
-    Formula: as the grade shift. The judge is shown to be invariant to a change, within a margin, if the whole interval
-    lies inside plus and minus the margin; finding no shift shows nothing. It is about the net shift: invariance also
-    requires a small excess change. Level: item with a verdict on both texts. Bounds: plus and minus the number of steps
-    of the scale; 0 is best. Not given if the study has no such test. Undefined on a scale without order, or where no
-    item has both verdicts. Interval: as for the grade shift, at 90 %. Reference: D. J. Schuirmann, Journal of
-    Pharmacokinetics and Biopharmaceutics 15 (1987).
+    Formula: as for the grade shift. The judge is shown to be invariant to a change, within a margin, if the whole
+    interval lies inside plus and minus the margin; finding no shift does not show it. This is about the net shift;
+    invariance also requires a small excess change. Level: item with a verdict on both texts. Bounds: plus and minus the
+    number of steps of the scale; 0 is best. Not given if the study has no such test. Undefined on a scale without
+    order, or if no item has both verdicts. Interval: as for the grade shift, at 90%. Reference: D. J. Schuirmann,
+    Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
     """
-    method = "TOST at 5 %: score limits of rises and falls, joined over clusters"
+    method = "TOST at 5%: score limits of rises and falls, joined over clusters"
     return shift_result(chosen, scale, level=LEVEL, method=method)
 
 
 @FLIPPED.measure(
     "flip-detection",
     "Flip detection",
-    "How often its verdict moves the right way when the text is changed so that it should.",
+    "How often its verdict moves in the right direction when the text is changed so that it should.",
     worse="lower",
 )
 def flip_detection(tally: ChangeTally) -> float:
-    """P(the verdict moves as the gold label does), on texts that were changed so that it should.
+    """Share of changed texts on which the verdict moves as the gold label does, for changes that should matter.
 
-    Formula: moved / golden. On a scale with order the grade on the changed text has to lie on the side of the original
-    grade on which the gold label of the changed text lies; without order, the verdict has to change to that label. A
-    judge that is wrong on both texts may still move: read right on both beside it.
+    Formula: moved / golden. On a scale with order, the grade on the changed text must lie on the same side of the
+    original grade as the gold label of the changed text. Without order, the verdict must change to that label. A judge
+    that is wrong on both texts may still move: compare it with right on both.
     """
     return tally.moved
 
@@ -245,9 +244,9 @@ def flip_detection(tally: ChangeTally) -> float:
     worse="lower",
 )
 def right_on_both(tally: ChangeTally) -> float:
-    """P(the verdict is the gold label on the original and on the text that was changed to deserve another).
+    """Share of texts with the right verdict on the original and on the version changed to deserve another.
 
-    Formula: right on both / golden. A judge that gives every text one label is right on at most one of the two, where
-    its accuracy on either alone may be high.
+    Formula: right on both / golden. A judge that gives every text one label is right on at most one of the two,
+    although its accuracy on either alone may be high.
     """
     return tally.right_on_both

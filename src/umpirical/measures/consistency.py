@@ -1,7 +1,7 @@
-"""Whether verdicts hold when the two answers are swapped, and what the changes look like: noise, a position, or tasks.
+"""Whether verdicts stay the same when the two answers are swapped, and why they change: noise, position, or tasks.
 
-A judge that guesses reverses its verdict on swapping as often as one that follows a position in half of the pairs. It
-names both positions equally often, and the other does not. So noise is told from bias without any repeats.
+A judge that guesses reverses its verdict on swapping as often as one that follows a position in half of the pairs. But
+it names both positions equally often, and the other does not. So noise is separated from bias without any repeats.
 """
 
 from dataclasses import replace
@@ -34,35 +34,35 @@ def swapped_pairs(tallies: Tallies, arm: str) -> list[PairTally]:
 @WHOLE_ARM.measure(
     "swap-inconsistency",
     "Verdicts that change with the order",
-    "How often it gives another verdict when the two answers are swapped.",
+    "How often its verdict changes when the two answers are swapped.",
     worse="higher",
     protocols=("datasheet", "pairs"),
 )
 def swap_inconsistency(tallies: Tallies, arm: str) -> Result:
-    """P(the two orders of a pair have different verdicts), over all pairs, whichever answer is better.
+    """Share of pairs whose two orders have different verdicts, over all pairs, whichever answer is better.
 
-    Formula: (positional + one-sided) / pairs. Noise and position bias both cause it: the lean to a position tells them
-    apart. Level: canonical pair, asked in both orders; repeats are averaged. Bounds: 0 to 1, higher is worse. Undefined
-    without a pair answered in both orders. Interval: cluster-Wilson over tasks.
+    Formula: (positional + one-sided) / pairs. Both noise and position bias cause it; the lean to one position
+    distinguishes them. Level: canonical pair, asked in both orders; repeats are averaged. Bounds: 0 to 1, higher is
+    worse. Undefined without a pair answered in both orders. Interval: cluster-Wilson over tasks.
     """
     return pair_share(swapped_pairs(tallies, arm), lambda tally: tally.positional + tally.one_sided)
 
 
 @WHOLE_ARM.measure(
     "position-lean",
-    "Lean to a position",
+    "Lean to one position",
     "How much more often it names one position than the other. Each answer is in each position once.",
     worse="higher",
     protocols=("datasheet", "pairs"),
 )
 def position_lean(tallies: Tallies, arm: str) -> Result:
-    """|P(position 1 is named) - P(position 2 is named)|, over the calls on all pairs asked in both orders.
+    """Difference between how often the two positions are named, over the calls on all pairs asked in both orders.
 
-    Formula: |slot 1 calls - slot 2 calls| / (2 · pairs). Each answer is in each position once, so a preference for an
-    answer cancels out, and so does guessing: a judge that always names one position scores 1, a coin 0. Level: call.
-    Bounds: 0 to 1, higher is worse. Undefined without two tasks with a pair answered in both orders, or where positions
-    were not counted, as in published counts. Interval: cluster-Wilson limits of both rates, joined over tasks
-    (Newcombe's square-and-add), without their signs; it begins at 0 if the two may be equal.
+    Formula: |position 1 calls - position 2 calls| / (2 · pairs). Each answer is in each position once, so a preference
+    for an answer cancels out, and so does guessing. A judge that always names one position scores 1, random guessing 0.
+    Level: call. Bounds: 0 to 1, higher is worse. Undefined without two tasks with a pair answered in both orders, or if
+    positions were not counted, as in published counts. Interval: cluster-Wilson limits of both rates, joined over tasks
+    (Newcombe's square-and-add), without their signs; it starts at 0 if the two may be equal.
     """
     pairs = swapped_pairs(tallies, arm)
     missing = {reason: 2 * count for reason, count in incomplete(pairs).items()}
@@ -88,17 +88,19 @@ def position_lean(tallies: Tallies, arm: str) -> Result:
 @WHOLE_ARM.measure(
     "error-clustering",
     "Errors in some task families",
-    "How alike it does within a task family: 0 if errors are spread evenly, 1 if a family is all right or all wrong.",
+    "How similar its results are within a task family: 0 if errors are spread evenly, 1 if each family is all right "
+    "or all wrong.",
     worse="depends",
     scale="coefficient",
 )
 def error_clustering(tallies: Tallies, arm: str) -> Result:
-    """Intraclass correlation of right and other verdicts in task families, at differences of 2 requirements or more.
+    """Intraclass correlation of correct verdicts within task families, at differences of 2 requirements or more.
 
-    Formula: ICC(1) of correct calls, by analysis of variance over families. Lapses that fall anywhere give 0. A judge
-    that is perfect on half of the families and guesses on the others gives 1/3. Level: call, on the ladder; the
-    denominator counts calls. Bounds: 1 at most; neither direction is bad in itself. Undefined without an error, without
-    a right verdict, or with fewer than three families. Interval: family jackknife of Fisher's z, with Student's t.
+    Formula: ICC(1) of correct calls, by analysis of variance over families. Errors that occur anywhere give 0. A judge
+    that is perfect on half of the families and guesses on the others gives 1/3. Level: call, on pairs of different
+    quality; the denominator counts calls. Bounds: at most 1; neither direction is bad in itself. Undefined without an
+    error, without a correct verdict, or with fewer than three families. Interval: family jackknife of Fisher's z, with
+    Student's t.
     """
     chosen = [t for t in tallies.pairs if t.arm == arm and t.family == Family.LADDER and t.delta >= LARGE]
     missing = {reason: 2 * count for reason, count in incomplete(chosen).items() if count}
@@ -109,10 +111,10 @@ def error_clustering(tallies: Tallies, arm: str) -> Result:
     if len(calls) < 3:
         return Undefined(ONE_TASK if len(calls) == 1 else "fewer than three families were measured", left_out=missing)
     if not 0 < right.sum() < calls.sum():
-        return Undefined("its verdicts on large differences are all right, or none is", left_out=missing)
+        return Undefined("its verdicts on large differences are all correct, or all wrong", left_out=missing)
     value, low, high = _correlation(right, calls)
     if not np.isfinite([low, high]).all():
-        return Undefined("its errors, or its right verdicts, are all in one family", left_out=missing)
+        return Undefined("its errors, or its correct verdicts, are all in one family", left_out=missing)
     total = round(float(calls.sum()))
     limits = Interval(low, high, method="family jackknife of Fisher's z")
     return Estimate(value, value * total, total, "call", limits, len(calls), left_out=missing)

@@ -102,7 +102,7 @@ def _is_right(tally: GoldTally, scale: GradeScale | None) -> bool:
 # Contrasts: every rate that two judges have in common, the second judge's less the first's, over the same families.
 
 
-NO_SHARED_TASK = "the two have no task in common in which both were answered"
+NO_SHARED_TASK = "the two have no task in common that both answered"
 
 EQUIVALENCE_LEVEL = 0.90
 """Two one-sided tests at 5 % are one interval at 90 %."""

@@ -21,11 +21,11 @@ from umpirical.stats.agreement import spearman as spearman_of
 from umpirical.stats.differences import signed_mean
 from umpirical.stats.intervals import cluster_mean
 
-NO_LABELS = "an interval scale has no labels: this is not for such scales"
-NO_POSITIVE = "no label is named as positive: name those that count as such"
-ONE_LABEL = "all gold labels and verdicts are one: nothing to agree on"
-ONLY_LENGTH = "once length is taken off, nothing is left of the gold labels or of the verdicts, or too few items"
-ONE_SIDE = "all gold labels, or all verdicts, are the same: nothing to correlate"
+NO_LABELS = "an interval scale has no labels"
+NO_POSITIVE = "no label is named positive: name the labels that count as positive"
+ONE_LABEL = "all gold labels and verdicts are the same, so agreement is undefined"
+ONLY_LENGTH = "without the effect of length, nothing remains of the gold labels or the verdicts, or too few items"
+ONE_SIDE = "all gold labels, or all verdicts, are the same, so a correlation is undefined"
 
 
 GOLD = MeasureFamily(gold_parts, kinds=("grade",), protocols=("stress",))
@@ -43,12 +43,12 @@ CORRELATION = MeasureFamily(ordered_parts, kinds=("grade",), protocols=("stress"
     "accuracy", "Accuracy", "How often its verdict is the gold label.", worse="lower", protocols=("stress", "agent")
 )
 def accuracy(items: GoldItems) -> Result:
-    """P(the verdict is the gold label), on the originals and on the texts of every test that has gold labels.
+    """Share of items whose verdict is the gold label, on the originals and on the texts of every test with gold labels.
 
-    Formula: items given their gold label / items; an item asked several times counts the share of its answers. It says
-    nothing of stability: a judge may give the same wrong answer each time. Level: item with a gold label and a verdict.
-    Bounds: 0 to 1, lower is worse. Undefined without two clusters of such items. Interval: cluster-Wilson over clusters
-    of items; the bounds count items without a verdict as wrong, and as right.
+    Formula: items given their gold label / items; an item asked several times counts the share of its replies. It does
+    not measure stability: a judge may give the same wrong verdict each time. Level: item with a gold label and a
+    verdict. Bounds: 0 to 1, lower is worse. Undefined without two clusters of such items. Interval: cluster-Wilson over
+    clusters of items; the bounds count items without a verdict as wrong, and as right.
     """
     return gold_rate(items, items.right)
 
@@ -61,15 +61,15 @@ def accuracy(items: GoldItems) -> Result:
     scale="rate",
 )
 def within_one(items: GoldItems) -> Result:
-    """P(the grade is at most one step from the gold grade).
+    """Share of items whose grade is at most one step from the gold grade.
 
     Formula: items with |given - gold| <= 1 step / items. Level: item with a gold label and a verdict. Bounds: 0 to 1,
     lower is worse; on short scales a judge that always gives the middle does well. Undefined on a scale without order,
-    on a scale of a single step, where nothing is further off, and without two clusters of items. Interval:
+    on a scale of a single step, where no grade is further away, and without two clusters of items. Interval:
     cluster-Wilson over clusters of items; the bounds count items without a verdict as outside, and as within.
     """
     if span(items.scale) <= 1:
-        return items.undefined("the scale is one step long: every verdict is within one step")
+        return items.undefined("the scale has only one step, so every verdict is within one step")
     near = abs(items.given_score - items.gold_score) <= 1 + 1e-9
     return gold_rate(items, near)
 
@@ -77,7 +77,7 @@ def within_one(items: GoldItems) -> Result:
 @ORDERED.measure(
     "mean-absolute-error",
     "Mean absolute error",
-    "How many steps its grade is off the gold grade, on average.",
+    "How many steps its grade differs from the gold grade, on average.",
     worse="higher",
 )
 def mean_absolute_error(items: GoldItems) -> Result:
@@ -85,8 +85,8 @@ def mean_absolute_error(items: GoldItems) -> Result:
 
     Formula: sum of |given - gold| / items. Level: item with a gold label and a verdict. Bounds: 0 to the number of
     steps of the scale, higher is worse. Undefined on a scale without order, and without two clusters of items.
-    Interval: score interval over clusters of items, the variance in proportion to the mean; at 0 it is that of a share
-    of items that are one step off.
+    Interval: score interval over clusters of items, with the variance in proportion to the mean; at 0 it is that of a
+    share of items that are one step off.
     """
     distance = items.items * abs(items.given_score - items.gold_score)
     mean = cluster_mean(items.by_cluster(distance), items.by_cluster(items.items))
@@ -107,17 +107,17 @@ def mean_absolute_error(items: GoldItems) -> Result:
 @ORDERED.measure(
     "grade-bias",
     "Grade bias",
-    "How many steps its grades lie above the gold grades, or below them, on average.",
+    "How many steps its grades are above the gold grades, or below them, on average.",
     worse="depends",
 )
 def grade_bias(items: GoldItems) -> Result:
-    """Mean of grade less gold grade, in steps of the scale: above 0 it is lenient on these items, below 0 severe.
+    """Mean of grade minus gold grade, in steps of the scale: above 0 it is lenient on these items, below 0 severe.
 
-    Formula: sum of (given - gold) / items. It depends on which items there are: a judge that keeps to the middle is
-    lenient on poor items and severe on good ones; severity and compression separate the two. Level: item with a gold
-    label and a verdict. Bounds: plus and minus the number of steps of the scale; 0 is best. Undefined on a scale
-    without order, and without two clusters of items. Interval: score limits of what is too high and of what is too low,
-    joined over clusters of items.
+    Formula: sum of (given - gold) / items. It depends on the items: a judge that stays near the middle is lenient on
+    poor items and severe on good ones; severity and compression separate the two. Level: item with a gold label and a
+    verdict. Bounds: plus and minus the number of steps of the scale; 0 is best. Undefined on a scale without order, and
+    without two clusters of items. Interval: score limits of the excess and of the shortfall, joined over clusters of
+    items.
     """
     off = items.given_score - items.gold_score
     above, below = (items.by_cluster(items.items * np.maximum(side, 0.0)) for side in (off, -off))
@@ -137,40 +137,40 @@ def grade_bias(items: GoldItems) -> Result:
 @CORRELATION.measure(
     "weighted-kappa",
     "Weighted kappa",
-    "How far its grades agree with gold beyond chance, large misses counting more: 1 is full agreement.",
+    "How far its grades agree with gold beyond chance, with larger errors counting more: 1 is full agreement.",
     worse="lower",
 )
 def weighted_kappa(items: GoldItems) -> Result:
     """Cohen's kappa with quadratic weights, of grade and gold grade.
 
-    Formula: 1 - mean squared difference / the mean squared difference if grades were dealt to items at random. On a
-    binary scale it is the plain kappa. As all steps have the same length it is the same number as the concordance; it
-    is given because essay scoring knows it by this name. Level: item with a gold label and a verdict; the numerator
-    counts those given their gold label. Bounds: -1 to 1, 0 is chance, lower is worse. Undefined on a scale without
-    order or without labels, if all gold labels and verdicts are the same, and without two clusters of items. Interval:
-    jackknife over clusters of items, Student's t on Fisher's scale. Reference: J. Cohen, Weighted kappa, Psychological
-    Bulletin 70 (1968).
+    Formula: 1 - mean squared difference / the mean squared difference if grades were assigned to items at random. On a
+    binary scale it is the plain kappa. Because all steps have the same length, it equals the concordance; it is given
+    because essay scoring knows it by this name. Level: item with a gold label and a verdict; the numerator counts those
+    given their gold label. Bounds: -1 to 1, 0 is chance, lower is worse. Undefined on a scale without order or without
+    labels, if all gold labels and verdicts are the same, and without two clusters of items. Interval: jackknife over
+    clusters of items, Student's t on Fisher's scale. Reference: J. Cohen, Weighted kappa, Psychological Bulletin 70
+    (1968).
     """
     if items.scale.kind == "interval":
-        return items.undefined("an interval scale has no labels: the concordance is the same number there")
+        return items.undefined("an interval scale has no labels; use the concordance, which is the same number there")
     return coefficient_result(items, lambda each: concordance(each.scores), otherwise=ONE_LABEL)
 
 
 @CORRELATION.measure(
     "agreement-ccc",
     "Concordance",
-    "How close its grades lie to the gold grades: correlation, less what shift and spread take away.",
+    "How close its grades are to the gold grades: correlation, reduced by shift and spread.",
     worse="lower",
 )
 def agreement_ccc(items: GoldItems) -> Result:
     """Lin's concordance correlation coefficient of grade and gold grade.
 
     Formula: 2 cov / (var given + var gold + (mean given - mean gold)²), moments over n. It is the correlation, reduced
-    by every shift and every change of spread: never further from 0 than Pearson's. Level: item with a gold label and a
-    verdict; the numerator counts those given their gold label. Bounds: -1 to 1, lower is worse. Undefined on a scale
-    without order, if all gold labels and verdicts are the same, and without two clusters of items. Interval: jackknife
-    over clusters of items, Student's t on Fisher's scale; it covers .94 to .98 from 20 items on, but .91 with few items
-    of the rarer label. Reference: L. I. Lin, Biometrics 45 (1989).
+    by every shift and every change of spread, so it is never further from 0 than Pearson's. Level: item with a gold
+    label and a verdict; the numerator counts those given their gold label. Bounds: -1 to 1, lower is worse. Undefined
+    on a scale without order, if all gold labels and verdicts are the same, and without two clusters of items. Interval:
+    jackknife over clusters of items, Student's t on Fisher's scale. Its coverage is 94% to 98% from 20 items on, but
+    91% with few items of the rarer label. Reference: L. I. Lin, Biometrics 45 (1989).
     """
     return coefficient_result(items, lambda each: concordance(each.scores), otherwise=ONE_LABEL)
 
@@ -178,13 +178,13 @@ def agreement_ccc(items: GoldItems) -> Result:
 @CORRELATION.measure(
     "pearson",
     "Pearson correlation",
-    "How well a straight line through its grades would give the gold grades.",
+    "How well a straight line through its grades would predict the gold grades.",
     worse="lower",
 )
 def pearson(items: GoldItems) -> Result:
     """Pearson's correlation of grade and gold grade.
 
-    Formula: cov / (sd given · sd gold). A judge that is severe or keeps to the middle can have 1: it says how well
+    Formula: cov / (sd given · sd gold). A judge that is severe or stays near the middle can have 1: it shows how well
     grades could be mapped onto gold, not how well they agree. On a binary scale it is Matthews' correlation. Level:
     item with a gold label and a verdict; the numerator counts those given their gold label. Bounds: -1 to 1, lower is
     worse. Undefined on a scale without order, if all gold labels or all verdicts are the same, and without two clusters
@@ -194,12 +194,12 @@ def pearson(items: GoldItems) -> Result:
 
 
 @CORRELATION.measure(
-    "spearman", "Spearman correlation", "How well its grades rank items as the gold grades do.", worse="lower"
+    "spearman", "Spearman correlation", "How well its grades rank items in the order of the gold grades.", worse="lower"
 )
 def spearman(items: GoldItems) -> Result:
     """Spearman's correlation of grade and gold grade: Pearson's, of their mid-ranks.
 
-    Formula: as Pearson's, each grade replaced by the mean rank of the items that share it. Level: item with a gold
+    Formula: as Pearson's, with each grade replaced by the mean rank of the items that share it. Level: item with a gold
     label and a verdict; the numerator counts those given their gold label. Bounds: -1 to 1, lower is worse. Undefined
     on a scale without order, if all gold labels or all verdicts are the same, and without two clusters of items.
     Interval: infinitesimal jackknife over clusters of items, Student's t on Fisher's scale. Reference: C. Spearman,
@@ -219,7 +219,7 @@ METRICS: dict[ScaleKind, Metric] = {
 @COEFFICIENT.measure(
     "krippendorff-alpha",
     "Krippendorff's alpha",
-    "How far it agrees with gold beyond chance, as two raters would, in the metric of its scale.",
+    "How far it agrees with gold beyond chance, as two raters would, with the distances of its scale.",
     worse="lower",
 )
 def krippendorff_alpha(items: GoldItems) -> Result:
@@ -227,11 +227,11 @@ def krippendorff_alpha(items: GoldItems) -> Result:
 
     Formula: 1 - observed disagreement / disagreement of values paired at random, corrected for small samples. Distances
     are ordinal on an ordinal scale, interval on an interval scale, and 0 or 1 on a binary or nominal one. Chance is
-    computed from both raters' labels pooled, so a judge that uses other labels than gold is not excused. Level: item
-    with a gold label and a verdict; the numerator counts those given their gold label. Bounds: -1 to 1, 0 is chance,
-    lower is worse. Undefined if all gold labels and verdicts are the same, and without two clusters of items. Interval:
-    jackknife over clusters of items, Student's t on Fisher's scale. Reference: K. Krippendorff, Content Analysis
-    (2004).
+    computed from the pooled labels of both raters, so a judge that uses other labels than gold is not excused. Level:
+    item with a gold label and a verdict; the numerator counts those given their gold label. Bounds: -1 to 1, 0 is
+    chance, lower is worse. Undefined if all gold labels and verdicts are the same, and without two clusters of items.
+    Interval: jackknife over clusters of items, Student's t on Fisher's scale. Reference: K. Krippendorff, Content
+    Analysis (2004).
     """
     metric = METRICS[items.scale.kind]
     return coefficient_result(items, lambda each: alpha_of(each.scores, metric=metric), otherwise=ONE_LABEL)
@@ -240,21 +240,21 @@ def krippendorff_alpha(items: GoldItems) -> Result:
 @COEFFICIENT.measure(
     "agreement-beyond-length",
     "Agreement beyond length",
-    "How far its verdicts go with gold among texts of the same length: 0 for a judge that follows length alone.",
+    "How far its verdicts agree with gold among texts of the same length: 0 for a judge that follows only length.",
     worse="lower",
 )
 def agreement_beyond_length(items: GoldItems) -> Result:
-    """Correlation of verdict and gold label once the length of the text is taken off both.
+    """Correlation of verdict and gold label after the length of the text is removed from both.
 
     Formula: partial correlation given the ranks of characters and of words, and their squares; on a scale without
     order, summed over the labels. Better texts are often longer, and then a judge that counts words agrees with gold
     without reading any. Level: item with a gold label and a verdict; the numerator counts those given their gold label.
-    Bounds: -1 to 1, 0 is what length alone gives, lower is worse. Undefined if lengths are not known, if nothing is
-    left of gold or of the verdicts, with fewer than nine items, and without two clusters of items. Interval: jackknife
-    over clusters of items, Student's t on Fisher's scale, less a degree of freedom for each curve that is taken off.
+    Bounds: -1 to 1, 0 is what length alone gives, lower is worse. Undefined if lengths are unknown, if nothing remains
+    of gold or of the verdicts, with fewer than nine items, and without two clusters of items. Interval: jackknife over
+    clusters of items, Student's t on Fisher's scale, minus a degree of freedom for each curve that is removed.
     """
     if not np.isfinite(items.lengths).all():
-        return items.undefined("the lengths of the texts are not known")
+        return items.undefined("the lengths of the texts are unknown")
     return coefficient_result(items, _beyond_length, otherwise=ONLY_LENGTH)
 
 
@@ -265,17 +265,17 @@ def _beyond_length(items: GoldItems) -> Coefficient:
 @ORDERED.measure(
     "severity",
     "Severity",
-    "How many steps too high, or below 0 too low, it grades an item from the middle of the scale.",
+    "How many steps too high, or below 0 too low, it grades an item in the middle of the scale.",
     worse="depends",
 )
 def severity(items: GoldItems) -> Result:
-    """Fitted grade of an item whose gold grade is the middle of the scale, less that middle, in steps.
+    """Fitted grade of an item whose gold grade is the middle of the scale, minus that middle, in steps.
 
-    Formula: regression of given on gold; its value at mid-scale, less mid-scale. Above 0 it is lenient, below 0 severe,
-    apart from any narrowing of the scale. Level: item with a gold label and a verdict; the numerator is the value times
-    the items. Bounds: none by construction; 0 is best. Undefined on a scale without order, if the gold labels differ in
-    no more than one cluster, and without two clusters of items. Interval: jackknife over clusters of items, Student's
-    t; not narrower than one item a step off would make it.
+    Formula: regression of given on gold; its value at mid-scale, minus mid-scale. Above 0 it is lenient, below 0
+    severe, independent of any narrowing of the scale. Level: item with a gold label and a verdict; the numerator is the
+    value times the items. Bounds: none by construction; 0 is best. Undefined on a scale without order, if the gold
+    labels differ in no more than one cluster, and without two clusters of items. Interval: jackknife over clusters of
+    items, Student's t; at least as wide as one item a step off would make it.
     """
     return line_result(items, lambda line: line.at)
 
@@ -283,19 +283,19 @@ def severity(items: GoldItems) -> Result:
 @ORDERED.measure(
     "compression",
     "Compression",
-    "How many steps its grade moves per step of gold; below 1 it keeps to the middle of the scale.",
+    "How many steps its grade moves per step of gold; below 1 it stays near the middle of the scale.",
     worse="depends",
     scale="ratio",
 )
 def compression(items: GoldItems) -> Result:
     """Slope of the regression of grade on gold grade: steps given per step of gold.
 
-    Formula: cov / var gold. 1 if it uses the scale as gold does, below 1 if it keeps to the middle (central tendency),
-    above 1 if it exaggerates. A grade cannot pass the ends of the scale, and gold has errors of its own: both pull the
-    slope below 1. Level: item with a gold label and a verdict; the numerator is the value times the items. Bounds: plus
-    and minus what the scale allows; 1 is best. Undefined on a scale without order, if the gold labels differ in no more
-    than one cluster, and without two clusters of items. Interval: jackknife over clusters of items, Student's t; not
-    narrower than one item a step off would make it.
+    Formula: cov / var gold. It is 1 if the judge uses the scale as gold does, below 1 if it stays near the middle
+    (central tendency), above 1 if it exaggerates. A grade cannot pass the ends of the scale, and gold has errors too:
+    both pull the slope below 1. Level: item with a gold label and a verdict; the numerator is the value times the
+    items. Bounds: plus and minus what the scale allows; 1 is best. Undefined on a scale without order, if the gold
+    labels differ in no more than one cluster, and without two clusters of items. Interval: jackknife over clusters of
+    items, Student's t; at least as wide as one item a step off would make it.
     """
     return line_result(items, lambda line: line.slope)
 
@@ -303,16 +303,16 @@ def compression(items: GoldItems) -> Result:
 @GOLD.measure(
     "false-positive-rate",
     "False positive rate",
-    "How often it calls positive what is not, by the labels that the user has named positive.",
+    "How often it gives a positive label to an item that is not positive, by the labels you named positive.",
     worse="higher",
 )
 def false_positive_rate(items: GoldItems) -> Result:
-    """P(the verdict is a positive label | the gold label is not).
+    """Share of items without a positive gold label that get a positive label.
 
-    Formula: items called positive / items whose gold label is not positive. The user says which labels count as
-    positive: a scale does not tell. Level: item with a gold label that is not positive, and a verdict. Bounds: 0 to 1,
-    higher is worse. Undefined where no label is named as positive, and without two clusters of such items. Interval:
-    cluster-Wilson over clusters of items; the bounds count items without a verdict either way.
+    Formula: items called positive / items whose gold label is not positive. You say which labels count as positive.
+    Level: item with a gold label that is not positive, and a verdict. Bounds: 0 to 1, higher is worse. Undefined if no
+    label is named positive, and without two clusters of such items. Interval: cluster-Wilson over clusters of items;
+    the bounds count items without a verdict either way.
     """
     if not items.positive:
         return items.undefined(NO_LABELS if items.scale.kind == "interval" else NO_POSITIVE)
@@ -324,16 +324,16 @@ def false_positive_rate(items: GoldItems) -> Result:
 @GOLD.measure(
     "false-negative-rate",
     "False negative rate",
-    "How often it fails to call positive what is, by the labels that the user has named positive.",
+    "How often it does not give a positive label to an item that is positive, by the labels you named positive.",
     worse="higher",
 )
 def false_negative_rate(items: GoldItems) -> Result:
-    """P(the verdict is not a positive label | the gold label is one).
+    """Share of items with a positive gold label that do not get one.
 
-    Formula: items not called positive / items whose gold label is positive. The user says which labels count as
-    positive: a scale does not tell. Level: item with a positive gold label and a verdict. Bounds: 0 to 1, higher is
-    worse. Undefined where no label is named as positive, and without two clusters of such items. Interval:
-    cluster-Wilson over clusters of items; the bounds count items without a verdict either way.
+    Formula: items not called positive / items whose gold label is positive. You say which labels count as positive.
+    Level: item with a positive gold label and a verdict. Bounds: 0 to 1, higher is worse. Undefined if no label is
+    named positive, and without two clusters of such items. Interval: cluster-Wilson over clusters of items; the bounds
+    count items without a verdict either way.
     """
     if not items.positive:
         return items.undefined(NO_LABELS if items.scale.kind == "interval" else NO_POSITIVE)
@@ -345,26 +345,26 @@ def false_negative_rate(items: GoldItems) -> Result:
 @GOLD.measure(
     "balanced-accuracy",
     "Balanced accuracy",
-    "How often its verdict is the gold label, every gold label counting alike.",
+    "How often its verdict is the gold label, with every gold label counting equally.",
     worse="lower",
 )
 def balanced_accuracy(items: GoldItems) -> Result:
-    """Mean over gold labels of the share of their items that were given them.
+    """Mean over gold labels of the share of their items that get them.
 
-    Formula: mean of items given their gold label / items, label by label. Where the user has named positive labels
-    there are two classes, positive or not, and it is the mean of 1 - false positive rate and 1 - false negative rate;
-    otherwise the labels of the scale that occur. A judge that gives everything the most frequent label comes to one
-    over their number. Level: item with a gold label and a verdict; the numerator is the value times the items. Bounds:
-    0 to 1, lower is worse. Undefined if all gold labels are the same, on an interval scale, which has no labels, and
-    without two clusters of items. Interval: cluster-Wilson of a weighted mean of rates over clusters of items; the
-    bounds count items without a verdict as wrong, and as right.
+    Formula: mean of items given their gold label / items, label by label. If you have named positive labels there are
+    two classes, positive or not, and it is the mean of 1 - false positive rate and 1 - false negative rate; otherwise
+    the labels of the scale that occur. A judge that gives everything the most frequent label scores one divided by
+    their number. Level: item with a gold label and a verdict; the numerator is the value times the items. Bounds: 0 to
+    1, lower is worse. Undefined if all gold labels are the same, on an interval scale, which has no labels, and without
+    two clusters of items. Interval: cluster-Wilson of a weighted mean of rates over clusters of items; the bounds count
+    items without a verdict as wrong, and as right.
     """
     if items.scale.kind == "interval":
         return items.undefined(NO_LABELS)
     gold, given, absent = (items.classes(side) for side in (items.gold, items.given, items.absent_gold))
     labels = sorted(set(gold.tolist()))
     if len(labels) < 2:
-        return items.undefined("all gold labels are the same: nothing to balance")
+        return items.undefined("all gold labels are the same, so there is nothing to balance")
     hits, misses = (
         np.column_stack([items.by_cluster(items.items * ((gold == label) & side)) for label in labels])
         for side in (gold == given, gold != given)
@@ -376,15 +376,15 @@ def balanced_accuracy(items: GoldItems) -> Result:
 @COEFFICIENT.measure(
     "mcc",
     "Matthews correlation",
-    "How far its labels go with the gold labels, beyond chance and whatever their shares.",
+    "How far its labels agree with the gold labels beyond chance, however frequent each label is.",
     worse="lower",
 )
 def mcc(items: GoldItems) -> Result:
     """Matthews' correlation coefficient of verdict and gold label.
 
-    Formula: the correlation of two label indicators; with more labels, their covariance over all labels, scaled
-    likewise. Where the user has named positive labels there are two classes, positive or not; otherwise the labels of
-    the scale. It is undefined for a judge that gives everything one label, which may still have a high accuracy. Level:
+    Formula: the correlation of two label indicators; with more labels, their covariance over all labels, scaled in the
+    same way. If you have named positive labels there are two classes, positive or not; otherwise the labels of the
+    scale. It is undefined for a judge that gives everything one label, which may still have a high accuracy. Level:
     item with a gold label and a verdict; the numerator counts those given their gold label. Bounds: -1 to 1, 0 is
     chance, lower is worse. Undefined if all gold labels or all verdicts are the same, on an interval scale, which has
     no labels, and without two clusters of items. Interval: jackknife over clusters of items, Student's t on Fisher's

@@ -38,17 +38,17 @@ def answers_without_grade(tallies: Tallies, arm: str) -> dict[str, int]:
 @GRADES.measure(
     "grade-spread",
     "Same-quality spread",
-    "How many steps of the scale the grades of two equally good answers are apart, on average.",
+    "How many steps the grades of two equally good answers differ by, on average.",
     worse="higher",
 )
 def grade_spread(tallies: Tallies, arm: str) -> Result:
     """Mean distance between the grades of two equally good answers, in steps of the scale.
 
-    Formula: sum of |grade of u - grade of v| / pairs. Level: pair of equal quality, each answer graded apart. Bounds: 0
-    to the number of steps of the scale, higher is worse. Undefined without a pair graded on both sides. Interval: score
-    interval over tasks, the variance in proportion to the mean; at 0 it is that of a share of pairs that differ by one
-    step. Reference: ours; half of the mean square would be the variance within a quality, but a mean distance is in the
-    unit the reader grades in.
+    Formula: sum of |grade of u - grade of v| / pairs. Level: pair of equal quality, with each answer graded separately.
+    Bounds: 0 to the number of steps of the scale, higher is worse. Undefined without a pair graded on both sides.
+    Interval: score interval over tasks, with the variance in proportion to the mean; at 0 it is that of a share of
+    pairs that differ by one step. Reference: ours; half of the mean square would be the variance within a quality, but
+    a mean distance is in the unit of the grades.
     """
     chosen = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == Family.DELTA0]
     return _spread(chosen)
@@ -75,18 +75,18 @@ def _spread(chosen: Sequence[GradePairTally]) -> Result:
 @GRADES.measure(
     "grade-concordance",
     "Grade concordance",
-    "Where it grades two answers of different quality differently, how often the better one gets more.",
+    "When it grades two answers of different quality differently, how often the better one gets the higher grade.",
     worse="lower",
     scale="rate",
 )
 def grade_concordance(tallies: Tallies, arm: str) -> Result:
-    """The share of ladder pairs with different grades in which the better answer has the higher grade.
+    """Share of pairs with different grades in which the better answer has the higher grade.
 
-    Formula: better higher / (better higher + lesser higher), all ladder steps together. Pairs of equal grades are left
-    to the tie rate: counting them as in order would give full marks to a judge that grades everything alike. Level:
-    pair with two different grades. Bounds: 0 to 1, one half is chance, lower is worse. Undefined without such a pair.
+    Formula: better higher / (better higher + worse higher), all differences together. Pairs with equal grades are left
+    to the tie rate; counting them as correct would give full marks to a judge that grades everything alike. Level: pair
+    with two different grades. Bounds: 0 to 1, one half is chance, lower is worse. Undefined without such a pair.
     Interval: cluster-Wilson over tasks. Reference: L. A. Goodman and W. H. Kruskal, Measures of association for cross
-    classifications, JASA 49 (1954): their gamma, on the ladder, is 2·concordance - 1.
+    classifications, JASA 49 (1954): their gamma, on these pairs, is 2·concordance - 1.
     """
     ladder = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == Family.LADDER]
     return clustered_rate(
@@ -101,21 +101,21 @@ def grade_concordance(tallies: Tallies, arm: str) -> Result:
 @GRADES.measure(
     "grade-slope",
     "Grade slope",
-    "How many steps of the scale one requirement more is worth, on average over the ladder.",
+    "How many steps of the scale one more requirement is worth, on average.",
     worse="lower",
 )
 def grade_slope(tallies: Tallies, arm: str) -> Result:
     """Slope of the regression of grade on requirements met, within tasks, in steps of the scale per requirement.
 
-    Formula: sum over tasks of sum (level - task mean level)·grade, over the same sum of (level - task mean level)²; a
-    task that is graded more strictly as a whole does not move it. Positive if better answers get higher grades. A judge
-    that uses its whole scale comes to (grades - 1) / requirements; less is central tendency. A grade cannot pass the
-    ends of the scale, so the slope is that of the mean grade over the ladder, not of a latent line. Level: answer; the
+    Formula: sum over tasks of sum (level - task mean level)·grade, divided by the same sum of (level - task mean
+    level)²; a task that is graded more strictly as a whole does not change it. Positive if better answers get higher
+    grades. A judge that uses its whole scale has (grades - 1) / requirements; less is central tendency. A grade cannot
+    pass the ends of the scale, so the slope is that of the mean grade, not of a latent line. Level: answer; the
     denominator counts answers and the numerator is the sum of the products above. Bounds: plus and minus (grades - 1);
     nearer 0 is worse. Undefined without two tasks that have answers of two qualities. Interval: ratio of sums,
-    linearised over tasks, Student's t; its standard error is not below that of one answer at the end of the ladder
-    graded at the other end of the scale, because one rare slip moves a steady judge's slope by more than its tasks
-    differ. Reference: ours; the slope of a calibration line.
+    linearized over tasks, Student's t. Its standard error is at least that of one of the best or worst answers graded
+    at the other end of the scale, because one rare slip moves a steady judge's slope by more than its tasks differ.
+    Reference: ours; the slope of a calibration line.
     """
     return _slope(graded_answers(tallies, arm), answers_without_grade(tallies, arm))
 
@@ -124,7 +124,7 @@ def _slope(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result:
     parts = _products(answers)
     products, squares = by_task(parts)
     if len(squares) < 2:
-        one = "only one task has answers of two qualities: an interval needs at least two"
+        one = "only one task has answers of two qualities; an interval needs at least two"
         return Undefined(one if squares else "no task has graded answers of two qualities", left_out=missing)
     levels, scores = {tally.level for tally in answers}, {tally.score for tally in answers}
     least = (max(levels) - min(levels)) / 2 * max(1.0, max(scores) - min(scores)) / sum(squares)
@@ -134,7 +134,7 @@ def _slope(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result:
         numerator=sum(products),
         denominator=sum(tally.answers for tally in answers),
         unit="item",
-        interval=Interval(slope.low, slope.high, method="ratio of sums linearised over tasks, Student's t"),
+        interval=Interval(slope.low, slope.high, method="ratio of sums linearized over tasks, Student's t"),
         clusters=slope.clusters,
         left_out=missing,
     )
@@ -157,18 +157,18 @@ def _products(answers: Sequence[GradeTally]) -> list[tuple[str, float, float]]:
 @GRADES.measure(
     "effective-grades",
     "Effective grades",
-    "How many grades it really uses on answers of all qualities: as many evenly used ones would do the same.",
+    "How many grades it really uses on answers of all qualities, as a number of evenly used grades.",
     worse="lower",
 )
 def effective_grades(tallies: Tallies, arm: str) -> Result:
     """How many evenly used grades would distinguish answers of all qualities as well as the grades it gives.
 
-    Formula: 1 / P(two answers, of two different tasks, get the same grade). A judge with one favourite grade comes to
-    1, an even use of K grades to K; a count of the grades seen would rise with every rare slip. Level: answer, of the
-    ladder and of the pairs of equal quality; the denominator counts answers, the numerator the different grades among
-    them. Bounds: 1 to the number of grades of the scale, lower is worse on answers of all qualities. Undefined with
-    fewer than three tasks, or if no two tasks share a grade. Interval: jackknife over tasks of the logarithm, Student's
-    t; not narrower than one answer graded differently would make it. It covers .94 to .96, but .91 if grades are used
+    Formula: 1 / P(two answers, of two different tasks, get the same grade). A judge with one favorite grade has 1, an
+    even use of K grades has K; a count of the grades seen would rise with every rare slip. Level: answer, of pairs of
+    different and of equal quality; the denominator counts answers, the numerator the different grades among them.
+    Bounds: 1 to the number of grades of the scale, lower is worse on answers of all qualities. Undefined with fewer
+    than three tasks, or if no two tasks share a grade. Interval: jackknife over tasks of the logarithm, Student's t; at
+    least as wide as one answer graded differently would make it. Its coverage is 94% to 96%, but 91% if grades are used
     almost evenly and tasks are graded differently. Reference: M. O. Hill, Diversity and evenness, Ecology 54 (1973),
     the number of order 2.
     """
@@ -181,7 +181,7 @@ def _effective(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result
         return Undefined("no answer has a grade", left_out=missing)
     if len(tasks) < 3:
         few = "one task" if len(tasks) == 1 else "two tasks"
-        return Undefined(f"all that it counts is from {few}, and an interval needs at least three", left_out=missing)
+        return Undefined(f"the data come from only {few}; an interval needs at least three", left_out=missing)
     counts = np.zeros((len(tasks), len(scores)))
     rows, columns = {task: row for row, task in enumerate(tasks)}, {score: place for place, score in enumerate(scores)}
     for tally in answers:
@@ -205,16 +205,16 @@ def _effective(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result
 
 
 @GRADES.measure(
-    "grades-used", "Grades used", "How many different grades it gave to answers of every quality.", worse="lower"
+    "grades-used", "Grades used", "How many different grades it gave to answers of all qualities.", worse="lower"
 )
 def grades_used(tallies: Tallies, arm: str) -> Result:
-    """Number of different grades given to the answers of the ladder.
+    """Number of different grades given to answers of all qualities.
 
-    Formula: a count of what was seen, so a lower limit of what the judge uses: a grade it gives once in a thousand
-    answers is missed by most runs. Level: answer; the denominator counts answers. Bounds: 1 to the number of grades of
-    the scale; fewer is worse on answers of all qualities. Undefined without a graded answer, or with one task only, as
-    every other measure is. Interval: open above, since the grades seen do not tell how many more there are; the
-    effective grades tell how evenly they are used. Reference: ours.
+    Formula: a count of what was seen, so a lower limit of what the judge uses; most runs miss a grade that it gives
+    once in a thousand answers. Level: answer; the denominator counts answers. Bounds: 1 to the number of grades of the
+    scale; fewer is worse on answers of all qualities. Undefined without a graded answer, or with only one task, like
+    every other measure. Interval: open above, because the grades seen do not show how many more there are; the
+    effective grades show how evenly they are used. Reference: ours.
     """
     answers, missing = graded_answers(tallies, arm), answers_without_grade(tallies, arm)
     tasks = {tally.cluster for tally in answers}

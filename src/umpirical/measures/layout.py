@@ -1,6 +1,6 @@
-"""What the layout of a question does to a judge: the slot, the label, the list, the place of the tie.
+"""Effects of the layout on a judge: position, label, list order and the place of the tie.
 
-Measured on pairs with nothing to prefer.
+They are measured on pairs of equally good or identical answers.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,11 +22,11 @@ EFFECTS = ("slot", "label", "list")
 PARTS = {Family.DELTA0: "", Family.VACUUM: "identical"}
 """The families that are looked at, each separately, and the names of their parts: equal pairs, and identical ones."""
 
-NOT_VARIED = "the labels and the list of answers were not varied, as with a prompt or a function of one's own"
-NOT_ANSWERED = "no pair with nothing to prefer was answered in every order"
-NOT_APART = "the answered pairs do not tell slot, label and list apart"
-ON_ONE_TASK = "without one of the tasks, the answered pairs do not tell the effects apart"
-NO_TIES = "no answer was a tie, so its place in the list shows nothing"
+NOT_VARIED = "labels and list order were not varied, as for your own prompt or function"
+NOT_ANSWERED = "no pair of equally good answers was answered in every order"
+NOT_APART = "the answered pairs do not distinguish position, label and list order"
+ON_ONE_TASK = "without one of the tasks, the answered pairs do not distinguish the effects"
+NO_TIES = "no verdict was a tie, so its place in the list has no effect to measure"
 
 
 class Effect(NamedTuple):
@@ -90,11 +90,10 @@ CROSSED = MeasureFamily(
     layout_effects,
     scale="difference",
     contract=(
-        "Level: pair; repeats of a pair are averaged. Also for `identical` answers, of which there is one order. "
-        "Bounds: -1 to 1; 0 is no pull. Undefined where the layout was not varied (a prompt or a function of one's"
-        " own), with one task, and where the answered pairs do not tell the three effects apart. Interval: "
-        "delete-one-task jackknife with Student's t; its standard error is not below that of one pair moved from "
-        "one end to the other."
+        "Level: pair; repeats of a pair are averaged. Also for `identical` answers, which have only one order. Bounds: "
+        "-1 to 1; 0 means no effect. Undefined if the layout was not varied (your own prompt or function), with only "
+        "one task, and if the answered pairs do not distinguish the three effects. Interval: delete-one-task jackknife "
+        "with Student's t; its standard error is at least that of one pair moved from one end to the other."
     ),
 )
 
@@ -103,17 +102,17 @@ LAYOUT = MeasureFamily(layout_effects, scale="difference")
 
 @CROSSED.measure(
     "slot-effect",
-    "Slot effect",
-    "How much more often it names slot 1 than slot 2 between two equally good answers, whatever they are called.",
+    "Position effect",
+    "How much more often it names the first of two equally good answers than the second, whatever their labels.",
     worse="depends",
 )
 def slot_effect(answered: Sequence[LayoutTally]) -> Effect:
-    """Slot 1 minus slot 2, freed of what their labels and the list of answers do.
+    """First position minus second position, with the effects of labels and list order removed.
 
-    Formula: b0 of the least-squares fit d = b0 + b1 a + b2 q over pairs of equal quality, where d is the share of a
-    pair's calls that named slot 1 minus the share that named slot 2, a is 1 if slot 1 carries the first label and -1 if
-    the second, and q is 1 if the option of slot 1 is named first and -1 if last. Positive: towards the candidate shown
-    first. Reference: ours; a 2 x 2 factorial over pairs.
+    Formula: b0 of the least-squares fit d = b0 + b1 a + b2 q over pairs of equal quality. Here d is the share of a
+    pair's calls that name position 1 minus the share that name position 2; a is 1 if position 1 has the first label and
+    -1 if it has the second; q is 1 if the option of position 1 is listed first and -1 if it is listed last. A positive
+    value is a preference for the answer shown first. Reference: ours; a 2 x 2 factorial over pairs.
     """
     return crossed_effect(answered, "slot")
 
@@ -121,15 +120,15 @@ def slot_effect(answered: Sequence[LayoutTally]) -> Effect:
 @CROSSED.measure(
     "label-effect",
     "Label effect",
-    "How much more often it names the candidate called 1, A, X or first than the other, whichever slot that is.",
+    "How much more often it names the answer labeled 1, A, X or first than the other, in either position.",
     worse="depends",
 )
 def label_effect(answered: Sequence[LayoutTally]) -> Effect:
-    """First label minus second label, whichever slots carry them.
+    """First label minus second label, in whichever positions they are.
 
     Formula: b1 of the least-squares fit d = b0 + b1 a + b2 q, as in `slot-effect`: half the difference between d with
-    the first label in slot 1 and d with the second there. Positive: towards the first label (1, A, X, first).
-    Reference: ours; a 2 x 2 factorial over pairs.
+    the first label in position 1 and d with the second label there. A positive value is a preference for the first
+    label (1, A, X, first). Reference: ours; a 2 x 2 factorial over pairs.
     """
     return crossed_effect(answered, "label")
 
@@ -137,15 +136,15 @@ def label_effect(answered: Sequence[LayoutTally]) -> Effect:
 @CROSSED.measure(
     "list-effect",
     "List effect",
-    "How much more often it names the candidate whose option comes first in the list of answers than the other.",
+    "How much more often it names the answer whose option is listed first than the other.",
     worse="depends",
 )
 def list_effect(answered: Sequence[LayoutTally]) -> Effect:
-    """Option named first minus option named second, whichever slots they stand for.
+    """Option listed first minus option listed second, whichever positions they name.
 
     Formula: b2 of the least-squares fit d = b0 + b1 a + b2 q, as in `slot-effect`: half the difference between d with
-    the option of slot 1 named first and d with that of slot 2 named first. Positive: towards the option named first.
-    Reference: ours; a 2 x 2 factorial over pairs.
+    the option of position 1 listed first and d with that of position 2 listed first. A positive value is a preference
+    for the option listed first. Reference: ours; a 2 x 2 factorial over pairs.
     """
     return crossed_effect(answered, "list")
 
@@ -153,25 +152,25 @@ def list_effect(answered: Sequence[LayoutTally]) -> Effect:
 @LAYOUT.measure(
     "tie-place-effect",
     "Tie place effect",
-    "How much more often it ties where the tie is named before the candidates than where it is named after them.",
+    "How much more often it ties when the tie is listed before the answers than when it is listed after them.",
     worse="depends",
 )
 def tie_place_effect(answered: Sequence[LayoutTally]) -> Effect | str:
-    """Tie rate with the tie named before both candidates, minus the tie rate with it named after both.
+    """Tie rate with the tie listed before both answers, minus the tie rate with it listed after both.
 
-    Formula: sum of tie shares / pairs where the tie comes first, minus the same where it comes last, over pairs of
-    equal quality; pairs with the tie in between are not in it. An abstention is no tie. Positive: it ties more if the
-    tie is named first. Level: pair; repeats of a pair are averaged. Also for `identical` answers. Bounds: -1 to 1; 0 is
-    no pull. Undefined where the layout was not varied, with one task, without a pair in both places, and where no
-    answer was a tie, as under forced choice, whose list has none. Interval: delete-one-task jackknife with Student's t;
-    its standard error is not below that of one pair more in the place that has fewer. Reference: ours.
+    Formula: sum of tie shares / pairs with the tie first, minus the same with the tie last, over pairs of equal
+    quality; pairs with the tie in between are not used. An abstention is not a tie. A positive value means more ties if
+    the tie is listed first. Level: pair; repeats of a pair are averaged. Also for `identical` answers. Bounds: -1 to 1;
+    0 means no effect. Undefined if the layout was not varied, with only one task, without a pair in both places, and if
+    no answer was a tie, as under forced choice. Interval: delete-one-task jackknife with Student's t; its standard
+    error is at least that of one more pair in the place that has fewer. Reference: ours.
     """
     if not any(tally.ties for tally in answered):
         return NO_TIES
     units = [[tally.pairs * (tally.tie_place == place) for tally in answered] for place in (0, 2)]
     ties = [[tally.ties * (tally.tie_place == place) for tally in answered] for place in (0, 2)]
     if not all(map(sum, units)):
-        return "no answered pair named the tie first, or none named it last"
+        return "no answered pair listed the tie first, or none listed it last"
     found = contrast([tally.cluster for tally in answered], (ties[0], units[0]), (ties[1], units[1]))
     value, error, least = float(found.value), float(found.standard_error), 1 / min(map(sum, units))
     return Effect(value, error, least, sum(map(sum, units)), "difference of rates, jackknife over tasks")

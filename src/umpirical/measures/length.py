@@ -28,13 +28,13 @@ DIFFERENCE = MeasureFamily(by_itself, scale="difference")
     worse="depends",
 )
 def length_preference(tallies: Tallies, arm: str) -> list[Part]:
-    """Share of calls that name the longer answer minus share that name the shorter, at equal content.
+    """Share of calls that name the longer answer minus the share that name the shorter, with the same content.
 
-    Formula: (longer named - shorter named) / calls, ties in the denominator; pooled, and by the amount of extra length.
-    Content u is the longer one. Level: call, analysed per task. Bounds: -1 to 1; 0 is no preference. Not given if the
-    design has no pairs of unequal length. Undefined without one that has a verdict in both orders: pairs with an
-    abstention are left out, and the bounds count every pair left out as naming the longer or the shorter. Interval:
-    cluster-Wilson limits of both shares, joined over tasks (Newcombe's square-and-add).
+    Formula: (longer named - shorter named) / calls, with ties in the denominator; pooled, and by the amount of extra
+    length. Answer u is the longer one. Level: call, analyzed by task. Bounds: -1 to 1; 0 means no preference. Not given
+    if the design has no pairs of unequal length. Undefined without one that has a verdict in both orders. Pairs with an
+    abstention are excluded, and the bounds count every excluded pair as naming the longer or the shorter answer.
+    Interval: cluster-Wilson limits of both shares, joined over tasks (Newcombe's square-and-add).
     """
     chosen = [tally for tally in tallies.outcomes if tally.arm == arm and tally.family == Family.LENGTH]
     if not any(tally.arm == arm and tally.family == Family.LENGTH for tally in tallies.pairs):
@@ -67,16 +67,16 @@ def _preference(chosen: Sequence[OutcomeTally], tallies: Tallies, arm: str) -> R
 
 @BY_PART.measure(
     "conflict-loss",
-    "Conflict loss",
-    "How often it names the longer answer although the shorter one meets one requirement more.",
+    "Wrong choice of the longer answer",
+    "How often it names the longer answer although the shorter one meets one more requirement.",
     worse="higher",
 )
 def conflict_loss(tallies: Tallies, arm: str) -> list[Part]:
-    """P(the longer answer is named, though it meets one requirement less), pooled and by the amount of extra length.
+    """Share of calls that name the longer answer although it meets one requirement less.
 
-    Formula: wrong calls / (2 · pairs). Level: canonical pair, scoring 0, one half or 1. Bounds: 0 to 1, higher is
-    worse. Not given if the design has no such pairs. Undefined without one answered in both orders. Interval:
-    cluster-Wilson over tasks.
+    Formula: wrong calls / (2 · pairs), pooled and by the amount of extra length. Level: canonical pair, scoring 0, one
+    half or 1. Bounds: 0 to 1, higher is worse. Not given if the design has no such pairs. Undefined without one
+    answered in both orders. Interval: cluster-Wilson over tasks.
     """
     return [
         Part(pair_share(pairs, lambda tally: tally.wrong_calls / 2), part)
@@ -94,19 +94,19 @@ def _conflict_pairs(tallies: Tallies, arm: str) -> dict[str, list[PairTally]]:
 
 @DIFFERENCE.measure(
     "conflict-excess",
-    "Conflict excess",
-    "How much more often it names the lesser answer when that one is the longer.",
+    "Length-conflict error",
+    "How much more often it names the worse answer if that one is longer.",
     worse="higher",
 )
 def conflict_excess(tallies: Tallies, arm: str) -> list[Part]:
-    """Wrong-choice rate where the lesser answer is longer, minus that at step 1 of the ladder, where lengths match.
+    """Wrong choice rate if the worse answer is longer, minus the rate at the same difference with equal lengths.
 
-    Formula: wrong calls / (2 · pairs) of conflict pairs, pooled and by the amount of extra length, less the same at
-    ladder step 1; the quality difference is one requirement in both. Level: canonical pair, scoring 0, one half or 1;
-    the denominator is that of the conflict pairs. Bounds: -1 to 1, higher is worse. Not given if the design has no
-    conflict pairs. Undefined where fewer than two tasks have answered pairs of each kind. Interval: cluster-Wilson
-    limits of both rates, joined over tasks (Newcombe's square-and-add); the upper one is at least that of no error in
-    the conflict pairs.
+    Formula: wrong calls / (2 · pairs) of pairs whose worse answer is longer, pooled and by the amount of extra length,
+    minus the same for pairs of equal length. Both differ by one requirement. Level: canonical pair, scoring 0, one half
+    or 1; the denominator is that of the pairs of unequal length. Bounds: -1 to 1, higher is worse. Not given if the
+    design has no such pairs. Undefined if fewer than two tasks have answered pairs of each kind. Interval:
+    cluster-Wilson limits of both rates, joined over tasks (Newcombe's square-and-add); the upper one is at least that
+    of no error in the pairs of unequal length.
     """
     ladder = [tally for tally in ladder_pairs(tallies, arm) if tally.delta == 1]
     return [Part(_excess(pairs, ladder), part) for part, pairs in _conflict_pairs(tallies, arm).items()]

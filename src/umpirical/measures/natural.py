@@ -1,7 +1,7 @@
-"""Natural pairs: two answers of which nobody planted which is better.
+"""Natural pairs: two real answers, without a known true winner.
 
-People chose one of the two in labelled pairs; of verdicts of the past only the orders are known. That a judge keeps to
-one of two natural answers is no fault, so what becomes of them as they change places is no false preference.
+In labeled pairs, people chose one of the two; for past verdicts only the orders are known. A judge may rightly prefer
+one of two natural answers, so a stable preference here is not a false preference.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,8 +37,8 @@ CHOSEN_SIDE, REJECTED_SIDE = "side=chosen", "side=rejected"
 LONGER_CHOSEN, LONGER_REJECTED = "longer=chosen", "longer=rejected"
 """Groups of labelled pairs, by the answer that has more characters."""
 
-NO_CONTRAST = "the longer answer is always the chosen one, or always the rejected one: a judge of length looks the same"
-UNCOMPARED = "without a verdict as it is or edited"
+NO_CONTRAST = "the longer answer is always the chosen one or always the rejected one, so length cannot be separated"
+UNCOMPARED = "without a verdict on the original or the edited pair"
 Score = Callable[[PairTally], float]
 
 
@@ -67,7 +67,7 @@ def _edits(*groups: str) -> MeasureFamily[Callable[[EditTally], float]]:
             return clustered_rate(
                 [Counted(tally.cluster, score(tally), tally.pairs) for tally in chosen],
                 unit="pair",
-                empty="no pair has a verdict in both orders, as it is and edited",
+                empty="no pair has a verdict in both orders, original and edited",
                 left_out={UNCOMPARED: sum(tally.incomplete for tally in chosen)},
                 lost=sum(tally.lost for tally in chosen),
             )
@@ -78,8 +78,9 @@ def _edits(*groups: str) -> MeasureFamily[Callable[[EditTally], float]]:
         shares,
         protocols=("pairs",),
         contract=(
-            "Level: labelled pair with a verdict as it is and edited, in the same order. Bounds: 0 to 1, {worse}. Not "
-            "given without edits. Undefined without two clusters of such pairs. Interval: cluster-Wilson over tasks."
+            "Level: labeled pair with a verdict on the original and the edited pair, in the same order. Bounds: "
+            "0 to 1, {worse}. Not given without edits. Undefined without two clusters of such pairs. Interval: "
+            "cluster-Wilson over tasks."
         ),
     )
 
@@ -113,9 +114,10 @@ REJECTED_EDITS = _edits(REJECTED_SIDE)
     worse="lower",
 )
 def both_orders_accuracy(tally: PairTally) -> float:
-    """Share of labelled pairs in which the chosen answer won in both orders.
+    """Share of labeled pairs in which the chosen answer wins in both orders.
 
-    Formula: both correct / pairs. A coin that never ties scores 1/4, and a judge that always names one slot 0.
+    Formula: both correct / pairs. Random guessing without ties scores 1/4, and a judge that always names one position
+    0.
     """
     return tally.both_correct
 
@@ -127,9 +129,10 @@ def both_orders_accuracy(tally: PairTally) -> float:
     worse="higher",
 )
 def both_orders_error(tally: PairTally) -> float:
-    """Share of labelled pairs in which the rejected answer won in both orders.
+    """Share of labeled pairs in which the rejected answer wins in both orders.
 
-    Formula: (stable - both correct) / pairs. Not the judge's noise or its slot, but its taste, or a wrong label.
+    Formula: (stable - both correct) / pairs. The cause is not noise or position, but the judge's own preference, or a
+    wrong label.
     """
     return tally.stable - tally.both_correct
 
@@ -137,27 +140,27 @@ def both_orders_error(tally: PairTally) -> float:
 @NATURAL_PAIRS.measure(
     "same-answer-rate",
     "Same answer in both orders",
-    "How often it names the same answer in both orders: the part of its choices that the order does not touch.",
+    "How often it names the same answer in both orders, so that the order does not matter.",
     worse="lower",
 )
 def same_answer_rate(tally: PairTally) -> float:
-    """Share of pairs in which the same answer won in both orders.
+    """Share of pairs in which the same answer wins in both orders.
 
-    Formula: stable / pairs. With the same-slot rate, the one-order rate and the no-winner rate it sums to 1.
+    Formula: stable / pairs. With the same-position rate, the one-order rate and the no-winner rate it sums to 1.
     """
     return tally.stable
 
 
 @NATURAL_PAIRS.measure(
     "same-slot-rate",
-    "Same slot in both orders",
-    "How often it names the same slot in both orders, so that the answer changes with the order alone.",
+    "Same position in both orders",
+    "How often it names the same position in both orders, so that the order decides.",
     worse="higher",
 )
 def same_slot_rate(tally: PairTally) -> float:
-    """Share of pairs in which the same slot won in both orders, so that the answer changed.
+    """Share of pairs in which the same position wins in both orders, although the answers are swapped.
 
-    Formula: positional / pairs. What the datasheet calls a positional false preference where nothing is better.
+    Formula: positional / pairs. For equally good answers, a datasheet calls this position bias.
     """
     return tally.positional
 
@@ -165,11 +168,11 @@ def same_slot_rate(tally: PairTally) -> float:
 @NATURAL_PAIRS.measure(
     "one-order-rate",
     "A winner in one order only",
-    "How often it names a winner in one order and none in the other.",
+    "How often it names a winner in only one of the two orders.",
     worse="higher",
 )
 def one_order_rate(tally: PairTally) -> float:
-    """Share of pairs with a winner in exactly one order; the other was a tie or an abstention.
+    """Share of pairs with a winner in exactly one order; the other is a tie or an abstention.
 
     Formula: one-sided / pairs.
     """
@@ -189,23 +192,26 @@ def no_winner_rate(tally: PairTally) -> float:
 
 @NATURAL_CALLS.measure(
     "named-slot-1-rate",
-    "Slot 1 named",
-    "How often it names slot 1. Each answer was in each slot once, so a sound judge names both equally often.",
+    "First position named",
+    "How often it names the first answer. Each answer is first once, so an unbiased judge names both positions "
+    "equally often.",
     worse="depends",
 )
 def named_slot_1_rate(tally: PairTally) -> float:
-    """Share of calls that named slot 1.
+    """Share of calls that name the first position.
 
-    Formula: slot 1 calls / (2 · pairs).
+    Formula: position 1 calls / (2 · pairs).
     """
     return tally.slot_1_calls
 
 
-@NATURAL_CALLS.measure("named-slot-2-rate", "Slot 2 named", "How often it names slot 2.", worse="depends")
+@NATURAL_CALLS.measure(
+    "named-slot-2-rate", "Second position named", "How often it names the second answer.", worse="depends"
+)
 def named_slot_2_rate(tally: PairTally) -> float:
-    """Share of calls that named slot 2.
+    """Share of calls that name the second position.
 
-    Formula: slot 2 calls / (2 · pairs).
+    Formula: position 2 calls / (2 · pairs).
     """
     return tally.slot_2_calls
 
@@ -213,13 +219,13 @@ def named_slot_2_rate(tally: PairTally) -> float:
 @NATURAL_CALLS.measure(
     "single-order-accuracy",
     "Right in one order, on average",
-    "How often it names the chosen answer if each pair is asked once, in an order drawn at random.",
+    "How often it names the chosen answer if each pair is asked once, in random order.",
     worse="lower",
 )
 def single_order_accuracy(tally: PairTally) -> float:
-    """Share of calls that named the chosen answer, over both orders: the naive accuracy, at which a coin scores 1/2.
+    """Share of calls that name the chosen answer, over both orders: the naive accuracy, at which guessing scores 1/2.
 
-    Formula: correct calls / (2 · pairs). A judge that always names one slot scores 1/2.
+    Formula: correct calls / (2 · pairs). A judge that always names one position scores 1/2.
     """
     return tally.correct_calls
 
@@ -227,13 +233,14 @@ def single_order_accuracy(tally: PairTally) -> float:
 @NATURAL_PAIRS.measure(
     "chosen-first-accuracy",
     "Right with the chosen answer first",
-    "How often it names the chosen answer where that is in slot 1. A judge of slot 1 is always right here.",
+    "How often it names the chosen answer when that is first. A judge that always picks the first is always right "
+    "here.",
     worse="lower",
 )
 def chosen_first_accuracy(tally: PairTally) -> float:
-    """Share of labelled pairs in which the chosen answer was named while it was in slot 1.
+    """Share of labeled pairs in which the chosen answer is named while it is first.
 
-    Formula: correct calls with the chosen answer in slot 1 / pairs.
+    Formula: correct calls with the chosen answer in position 1 / pairs.
     """
     return tally.slot_1_correct_calls
 
@@ -241,13 +248,14 @@ def chosen_first_accuracy(tally: PairTally) -> float:
 @NATURAL_PAIRS.measure(
     "chosen-second-accuracy",
     "Right with the chosen answer second",
-    "How often it names the chosen answer where that is in slot 2. A judge of slot 1 is never right here.",
+    "How often it names the chosen answer when that is second. A judge that always picks the first is never right "
+    "here.",
     worse="lower",
 )
 def chosen_second_accuracy(tally: PairTally) -> float:
-    """Share of labelled pairs in which the chosen answer was named while it was in slot 2.
+    """Share of labeled pairs in which the chosen answer is named while it is second.
 
-    Formula: correct calls with the chosen answer in slot 2 / pairs.
+    Formula: correct calls with the chosen answer in position 2 / pairs.
     """
     return tally.correct_calls - tally.slot_1_correct_calls
 
@@ -261,13 +269,13 @@ def chosen_second_accuracy(tally: PairTally) -> float:
     protocols=("pairs",),
 )
 def pair_agreement(tallies: Tallies, arm: str) -> list[Part]:
-    """Calls that name the chosen answer, less those that name the rejected one, as a share of all calls.
+    """Calls that name the chosen answer minus those that name the rejected one, as a share of all calls.
 
-    Formula: (correct calls - wrong calls) / (2 · pairs). Each pair is asked in both orders, so a judge that always
-    names one slot, one that always ties and a coin all have 0. It is Cohen's kappa, for a judge that names both slots
-    equally often and never ties. Level: labelled pair, asked in both orders; repeats are averaged. Bounds: -1 to 1,
+    Formula: (correct calls - wrong calls) / (2 · pairs). Each pair is asked in both orders, so always naming one
+    position, always tying and random guessing all score 0. For a judge that names both positions equally often and
+    never ties, it is Cohen's kappa. Level: labeled pair, asked in both orders; repeats are averaged. Bounds: -1 to 1,
     lower is worse. Undefined without two clusters of pairs answered in both orders. Interval: twice the cluster-Wilson
-    limits of the share of right calls over tasks, a call without a winner counting one half, less 1.
+    limits of the share of right calls over tasks, with a call without a winner counting one half, minus 1.
     """
     return by_group(tallies, arm, pair_agreement_of)
 
@@ -275,19 +283,20 @@ def pair_agreement(tallies: Tallies, arm: str) -> list[Part]:
 @BY_PART.measure(
     "pair-agreement-beyond-length",
     "Agreement beyond length",
-    "The same, with pairs whose longer answer is chosen and rejected counting alike: 0 for a judge of length.",
+    "Agreement with the labels if pairs whose longer answer is chosen and pairs whose longer answer is rejected "
+    "count equally: 0 for a judge that picks by length.",
     worse="lower",
     scale="coefficient",
     protocols=("pairs",),
 )
 def pair_agreement_beyond_length(tallies: Tallies, arm: str) -> list[Part]:
-    """Mean of the agreement where the longer answer is the chosen one and where it is the rejected one.
+    """Mean of the agreement if the longer answer is the chosen one and the agreement if it is the rejected one.
 
-    Formula: half of the one agreement and half of the other. A judge that takes the longer answer has 1 and -1, and so
-    0, whatever share of the chosen answers is longer. Where no two answers differ in length it is the agreement over
-    all pairs. Level: labelled pair whose answers differ in length. Bounds: -1 to 1, lower is worse. Not given without
-    labelled pairs. Undefined if one of the two groups has no pair, and without two clusters of pairs answered in both
-    orders. Interval: cluster-Wilson of the mean of two rates over clusters of pairs, twice that less 1.
+    Formula: half of each agreement. A judge that always picks the longer answer has 1 and -1, and so 0, whatever share
+    of the chosen answers is longer. If no two answers differ in length, it is the agreement over all pairs. Level:
+    labeled pair whose answers differ in length. Bounds: -1 to 1, lower is worse. Not given without labeled pairs.
+    Undefined if one of the two groups has no pair, and without two clusters of pairs answered in both orders. Interval:
+    cluster-Wilson of the mean of two rates over clusters of pairs, twice that minus 1.
     """
     own = of_family(tallies, arm, NATURAL)
     groups = [[t for t in own if t.stratum == group] for group in (LONGER_CHOSEN, LONGER_REJECTED)]
@@ -311,19 +320,19 @@ def pair_agreement_beyond_length(tallies: Tallies, arm: str) -> list[Part]:
 @BY_PART.measure(
     "length-gap",
     "Length gap",
-    "How much more often it is right in both orders where the longer answer is the chosen one.",
+    "How much more often it is right in both orders if the longer answer is the chosen one.",
     worse="depends",
     scale="difference",
     protocols=("pairs",),
 )
 def length_gap(tallies: Tallies, arm: str) -> list[Part]:
-    """Accuracy with both orders where the longer answer is the chosen one, less that where it is the rejected one.
+    """Accuracy in both orders if the longer answer is the chosen one, minus the accuracy if it is the rejected one.
 
-    Formula: both correct / pairs of the one group, less that of the other. A judge that takes the longer answer has 1,
-    whatever its accuracy. It is no proof of a taste for length: the pairs of the two groups differ in more than that.
-    Level: labelled pair whose answers differ in length. Bounds: -1 to 1; 0 is no gap. Not given without labelled pairs.
-    Undefined without two clusters of pairs answered in both orders in each group. Interval: cluster-Wilson limits of
-    both shares, joined over tasks (Newcombe's square-and-add).
+    Formula: both correct / pairs of one group, minus that of the other. A judge that always picks the longer answer has
+    1, whatever its accuracy. A gap does not prove a length preference, because the pairs of the two groups differ in
+    more than length. Level: labeled pair whose answers differ in length. Bounds: -1 to 1; 0 means no gap. Not given
+    without labeled pairs. Undefined without two clusters of pairs answered in both orders in each group. Interval:
+    cluster-Wilson limits of both shares, joined over tasks (Newcombe's square-and-add).
     """
     own = of_family(tallies, arm, NATURAL)
     longer, shorter = ([t for t in own if t.stratum == group] for group in (LONGER_CHOSEN, LONGER_REJECTED))
@@ -341,29 +350,29 @@ def length_gap(tallies: Tallies, arm: str) -> list[Part]:
 
 @EDITS.measure(
     "edit-favour",
-    "Won over by an edit",
-    "How often its verdict moves towards the answer that was edited without a change of meaning.",
+    "Moved toward the edited answer",
+    "How often its verdict moves toward an answer that was edited without a change of meaning.",
     worse="higher",
 )
 def edit_favour(tally: EditTally) -> float:
-    """Share of verdicts that moved towards the edited answer, by edit and by the answer that was edited.
+    """Share of verdicts that move toward the edited answer, by edit and by the answer that was edited.
 
-    Formula: favoured / pairs. With edit disfavour it sums to the change rate. A judge that answers the same question
-    differently moves both ways without any edit: read the excess change beside it.
+    Formula: favored / pairs. With edit disfavor it sums to the change rate. A judge that varies from one call to the
+    next moves both ways without any edit: compare it with the excess change.
     """
     return tally.favoured
 
 
 @EDITS.measure(
     "edit-disfavour",
-    "Turned away by an edit",
-    "How often its verdict moves away from the answer that was edited without a change of meaning.",
+    "Moved away from the edited answer",
+    "How often its verdict moves away from an answer that was edited without a change of meaning.",
     worse="higher",
 )
 def edit_disfavour(tally: EditTally) -> float:
-    """Share of verdicts that moved away from the edited answer, by edit and by the answer that was edited.
+    """Share of verdicts that move away from the edited answer, by edit and by the answer that was edited.
 
-    Formula: disfavoured / pairs. With edit favour it sums to the change rate.
+    Formula: disfavored / pairs. With edit favor it sums to the change rate.
     """
     return tally.disfavoured
 
@@ -371,13 +380,13 @@ def edit_disfavour(tally: EditTally) -> float:
 @REJECTED_EDITS.measure(
     "edit-overturn",
     "Overturned by an edit",
-    "How often the rejected answer is named after a harmless edit of it, where it was not named as it was.",
+    "How often it names the rejected answer after a harmless edit of it, but not before.",
     worse="higher",
 )
 def edit_overturn(tally: EditTally) -> float:
-    """Share of verdicts that name the edited rejected answer and did not name it as it was, by edit.
+    """Share of verdicts that name the rejected answer after its edit and did not name it before, by edit.
 
-    Formula: overturned / pairs. The number that tells whether who writes a worse answer can win by its form.
+    Formula: overturned / pairs. It shows whether the author of a worse answer can win by its form.
     """
     return tally.overturned
 

@@ -93,8 +93,8 @@ BY_PART = MeasureFamily(
     by_itself,
     contract=(
         "Level: pair; repeats are averaged. Bounds: 0 to 1, {worse}. Undefined in a part without an answered pair. "
-        "Interval: Clopper-Pearson on the pairs divided by the design effect at an intra-task correlation of .05, at "
-        "95 % for all parts together (Bonferroni)."
+        "Interval: Clopper-Pearson on the pairs divided by the design effect at an intra-task correlation of 0.05, at "
+        "95% for all parts together (Bonferroni)."
     ),
 )
 
@@ -102,16 +102,16 @@ BY_PART = MeasureFamily(
 @BY_PART.measure(
     "missed-differences",
     "Large differences missed",
-    "How often it does not prefer an answer that meets at least two requirements more, by part of the test cases.",
+    "How often it does not prefer an answer that meets at least two more requirements, by part of the test cases.",
     worse="higher",
     kinds=("compare", "grade"),
 )
 def missed_differences(tallies: Tallies, arm: str) -> list[Part]:
-    """P(the better answer is not preferred), in each part of the test cases, for differences that are large.
+    """Share of pairs with a large difference whose better answer is not preferred, in each part of the test cases.
 
-    Formula: for a `compare` judge 1 - pairs whose better answer won in both orders / pairs, over ladder steps of two
-    requirements or more. For a `grade` judge 1 - pairs whose better answer has the higher grade / pairs, at the largest
-    step: a coarse scale cannot show smaller ones.
+    Formula: for a `compare` judge, 1 - pairs whose better answer wins in both orders / pairs, over differences of two
+    requirements or more. For a `grade` judge, 1 - pairs whose better answer has the higher grade / pairs, at the
+    largest difference, because a coarse scale cannot show smaller ones.
     """
     compared = [t for t in tallies.pairs if t.arm == arm and t.family == Family.LADDER and t.delta >= LARGE]
     graded = [t for t in tallies.grade_pairs if t.arm == arm and t.family == Family.LADDER]
@@ -130,10 +130,11 @@ def missed_differences(tallies: Tallies, arm: str) -> list[Part]:
     worse="higher",
 )
 def swap_reversals(tallies: Tallies, arm: str) -> list[Part]:
-    """P(the same position is named in both orders of a pair), in each part of the test cases.
+    """Share of pairs in which the same position is named in both orders, in each part of the test cases.
 
     Formula: positional / pairs, over all pairs of two different answers, whichever is better. A judge that always names
-    one position scores 1. A coin that never ties scores 1/2, so this does not tell position bias from guessing.
+    one position scores 1. Random guessing without ties scores 1/2, so this does not separate position bias from
+    guessing.
     """
     pairs = [tally for tally in tallies.pairs if tally.arm == arm and tally.family not in TIER_2]
     return by_part(tallies, arm, [Failed(tally, tally.positional) for tally in pairs])

@@ -1,4 +1,4 @@
-"""Policies for agents: verdicts on transcripts under a policy, and choices between two of them."""
+"""Agent judges: verdicts on transcripts under a policy, and choices between two of them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
@@ -50,7 +50,7 @@ def _texts(which: str, *, empty: str, without: str) -> MeasureFamily[Count]:
         protocols=("agent",),
         contract=(
             "Bounds: 0 to 1, {worse}. Undefined without two clusters of such texts. Interval: cluster-Wilson over "
-            "transcripts; the bounds count what has no verdict either way."
+            "transcripts; the bounds count missing verdicts either way."
         ),
     )
 
@@ -129,11 +129,11 @@ EITHER = MeasureFamily(by_itself, kinds=("compare", "grade"), protocols=("agent"
 @BROKEN.measure(
     "violation-detection",
     "Violation detection",
-    "How often it says that a policy is violated where it is.",
+    "How often it reports a violation of a policy that is violated.",
     worse="lower",
 )
 def violation_detection(tally: PolicyTally) -> float:
-    """P(violated | the text breaks the policy).
+    """Share of texts that break the policy which are called violated.
 
     Formula: detected / broken. Level: text with a verdict.
     """
@@ -141,10 +141,10 @@ def violation_detection(tally: PolicyTally) -> float:
 
 
 @KEPT.measure(
-    "false-alarm", "False alarms", "How often it says that a policy is violated where it is kept.", worse="higher"
+    "false-alarm", "False alarms", "How often it reports a violation of a policy that is kept.", worse="higher"
 )
 def false_alarm(tally: PolicyTally) -> float:
-    """P(violated | the text keeps the policy).
+    """Share of texts that keep the policy which are called violated.
 
     Formula: alarmed / kept. Level: text with a verdict.
     """
@@ -154,13 +154,13 @@ def false_alarm(tally: PolicyTally) -> float:
 @EDITED.measure(
     "noticed-edit",
     "Edits noticed",
-    "How often it passes a transcript as it was, and not after an edit that breaks the policy.",
+    "How often it passes a transcript as it was, but not after an edit that breaks the policy.",
     worse="lower",
 )
 def noticed_edit(tally: PolicyTally) -> float:
-    """P(satisfied on the original and violated on the edited text), under the policy that only the original keeps.
+    """Share of texts called satisfied before an edit and violated after it, under the policy that the edit breaks.
 
-    Formula: noticed / pairs. A judge that always says the same scores 0. Level: text with a verdict on both.
+    Formula: noticed / pairs. A judge that always gives the same verdict scores 0. Level: text with a verdict on both.
     """
     return tally.noticed
 
@@ -168,18 +168,18 @@ def noticed_edit(tally: PolicyTally) -> float:
 @EITHER.measure(
     "policy-following",
     "Policy following",
-    "How often it is right on one text, or on one pair of texts, under a policy and under its opposite.",
+    "How often it is right on a text, or a pair of texts, under both a policy and its opposite.",
     worse="lower",
 )
 def policy_following(tallies: Tallies, arm: str) -> Iterable[Part]:
-    """P(right under a policy and under its opposite), on one text or on one pair of runs.
+    """Share of texts, or pairs of runs, on which it is right under a policy and under its opposite.
 
-    Formula: for a `grade` judge followed / twins; for a `compare` judge following / quads, where it is right under a
-    policy if it names the right run in both orders. A judge that does not read the policy scores 0. For a `compare`
-    judge it sums to 1 with policy-blind preference, policy reversal, one-policy and neither-policy preference. Level:
-    text with a verdict under both policies; pair of runs, asked in both orders under both policies, repeats averaged.
-    Bounds: 0 to 1, lower is worse. Undefined without two clusters of such texts or pairs. Interval: cluster-Wilson over
-    transcripts; the bounds count what has no verdict either way.
+    Formula: for a `grade` judge, followed / twins. For a `compare` judge, following / crossed pairs, where it is right
+    under a policy if it names the right run in both orders. A judge that does not read the policy scores 0. For a
+    `compare` judge it sums to 1 with policy-blind preference, policy reversal, one-policy and neither-policy
+    preference. Level: text with a verdict under both policies; pair of runs, asked in both orders under both policies,
+    repeats averaged. Bounds: 0 to 1, lower is worse. Undefined without two clusters of such texts or pairs. Interval:
+    cluster-Wilson over transcripts; the bounds count missing verdicts either way.
     """
     if tallies.quads:
         return run_quad_shares(tallies, arm, lambda tally: tally.following)
@@ -189,19 +189,19 @@ def policy_following(tallies: Tallies, arm: str) -> Iterable[Part]:
 @EITHER.measure(
     "policy-agreement",
     "Agreement with the labels",
-    "How far it agrees beyond chance with what a program proved: 1 is always right, 0 is chance, -1 is always wrong.",
+    "How far it agrees with the known labels beyond chance: 1 is always right, 0 is chance, -1 is always wrong.",
     worse="lower",
     scale="coefficient",
 )
 def policy_agreement(tallies: Tallies, arm: str) -> Iterable[Part]:
-    """Agreement with what breaks a policy and what keeps it, corrected for chance.
+    """Agreement with the known labels (policy broken or kept), corrected for chance.
 
-    Formula: for a `grade` judge P(violated | broken) - P(violated | kept), which is Youden's index; for a `compare`
-    judge (correct calls - wrong calls) / (2 · pairs). A judge that always says the same, always names one slot, ties or
-    tosses a coin has 0. Level: text with a verdict; pair of runs under one policy, asked in both orders, repeats
-    averaged. Bounds: -1 to 1, lower is worse. Not given where only one kind of text was judged. Undefined without two
-    clusters of such texts or pairs. Interval: cluster-Wilson over transcripts of the mean of both shares of right
-    verdicts, or of the share of right calls, twice that less 1; the bounds count what has no verdict either way.
+    Formula: for a `grade` judge, P(violated | broken) - P(violated | kept), which is Youden's index. For a `compare`
+    judge, (correct calls - wrong calls) / (2 · pairs). A judge that always gives the same verdict, always names one
+    position, always ties or guesses scores 0. Level: text with a verdict; pair of runs under one policy, asked in both
+    orders, repeats averaged. Bounds: -1 to 1, lower is worse. Not given if only one kind of text was judged. Undefined
+    without two clusters of such texts or pairs. Interval: cluster-Wilson over transcripts of the mean of both shares of
+    right verdicts, or of the share of right calls, twice that minus 1; the bounds count missing verdicts either way.
     Reference: W. J. Youden, Index for rating diagnostic tests, Cancer 3 (1950).
     """
     if tallies.pairs:
@@ -229,30 +229,30 @@ def _youden(chosen: Sequence[PolicyTally]) -> Result:
 @TWINS.measure(
     "policy-blind-verdict",
     "Policy-blind verdicts",
-    "How often its verdict on a text stays the same when the policy is turned into its opposite.",
+    "How often its verdict on a text stays the same when the policy is replaced by its opposite.",
     worse="higher",
 )
 def policy_blind_verdict(tally: PolicyTally) -> float:
-    """P(the same verdict under a policy and under its opposite), on one text.
+    """Share of texts with the same verdict under a policy and under its opposite.
 
-    Formula: same / twins. A judge that does not read the policy scores 1. What is neither this nor policy following is
-    wrong under both. Level: text with a verdict under both policies.
+    Formula: same / twins. A judge that does not read the policy scores 1. The remaining texts, beside these and policy
+    following, are wrong under both. Level: text with a verdict under both policies.
     """
     return tally.same
 
 
 @RUN_PAIRS.measure(
     "policy-sensitivity",
-    "Policy sensitivity",
-    "How often it names the one of two runs that keeps the policy.",
+    "Policy accuracy",
+    "How often it names the run that keeps the policy.",
     worse="lower",
 )
 def policy_sensitivity(tally: PairTally) -> float:
-    """P(the run that keeps the policy is named); a tie is not correct.
+    """Share of calls that name the run that keeps the policy; a tie is not correct.
 
     Formula: correct calls / (2 · pairs), both orders of a pair together. Each pair is also asked under the opposite
-    policy, where the other run is right: a judge that does not read the policy, or that always names one slot, is right
-    in one half if it never ties.
+    policy, where the other run is right. So a judge that does not read the policy, or that always names one position,
+    scores one half if it never ties.
     """
     return tally.correct_calls / 2
 
@@ -264,10 +264,10 @@ def policy_sensitivity(tally: PairTally) -> float:
     worse="lower",
 )
 def right_in_both_orders(tally: PairTally) -> float:
-    """Share of pairs in which the run that keeps the policy won in both orders.
+    """Share of pairs in which the run that keeps the policy wins in both orders.
 
     Formula: both correct / pairs. With wrong in both orders, positional preference, one-order preference and
-    neither-order preference it sums to 1; a coin that never ties scores 1/4.
+    neither-order preference it sums to 1. Random guessing without ties scores 1/4.
     """
     return tally.both_correct
 
@@ -279,24 +279,24 @@ def right_in_both_orders(tally: PairTally) -> float:
     worse="higher",
 )
 def wrong_in_both_orders(tally: PairTally) -> float:
-    """Share of pairs in which the run that breaks the policy won in both orders.
+    """Share of pairs in which the run that breaks the policy wins in both orders.
 
     Formula: (stable - both correct) / pairs. A judge that does not read the policy scores as much here as in right in
-    both orders; a coin that never ties scores 1/4.
+    both orders. Random guessing without ties scores 1/4.
     """
     return tally.stable - tally.both_correct
 
 
 @RUN_PAIRS.measure(
     "positional-preference",
-    "Positional preference",
-    "How often it names the same slot in both orders of two runs, one of which is better.",
+    "Same position in both orders",
+    "How often it names the same position in both orders of two runs, although one of them is better.",
     worse="higher",
 )
 def positional_preference(tally: PairTally) -> float:
-    """Share of pairs of runs in which the same slot won in both orders, so that the run changed.
+    """Share of pairs of runs in which the same position wins in both orders, although the runs are swapped.
 
-    Formula: positional / pairs. A judge that always names one slot scores 1, a coin that never ties 1/2.
+    Formula: positional / pairs. A judge that always names one position scores 1, random guessing without ties 1/2.
     """
     return tally.positional
 
@@ -318,14 +318,14 @@ def one_order_preference(tally: PairTally) -> float:
 @RUN_PAIRS.measure(
     "neither-order-preference",
     "Neither-order preference",
-    "How often it names neither of two runs in either order, though one of them is better.",
+    "How often it names neither run in either order, although one of them is better.",
     worse="higher",
 )
 def neither_order_preference(tally: PairTally) -> float:
-    """Share of pairs of runs with a winner in neither order: ties, abstentions or one of each.
+    """Share of pairs of runs without a winner in either order: ties, abstentions or one of each.
 
-    Formula: pairs without a winner in either order / pairs. A judge to whom the difference is invisible scores 1 if it
-    says so.
+    Formula: pairs without a winner in either order / pairs. A judge that cannot see the difference, and says so, scores
+    1.
     """
     return tally.no_preference
 
@@ -333,14 +333,14 @@ def neither_order_preference(tally: PairTally) -> float:
 @RUN_QUADS.measure(
     "policy-blind-preference",
     "Policy-blind preference",
-    "How often it prefers the same one of two runs under a policy and under its opposite.",
+    "How often it prefers the same run under a policy and under its opposite.",
     worse="higher",
 )
 def policy_blind_preference(tally: QuadTally) -> float:
-    """Share of pairs of runs of which the same run won under a policy and under its opposite.
+    """Share of pairs of runs in which the same run wins under a policy and under its opposite.
 
-    Formula: blind / quads. A policy has a winner if the same run won in both orders. The run is right under one policy
-    and wrong under the other, so the policy did not decide; a coin that never ties scores 1/8.
+    Formula: blind / crossed pairs. A policy has a winner if the same run wins in both orders. The run is right under
+    one policy and wrong under the other, so the policy did not decide. Random guessing without ties scores 1/8.
     """
     return tally.blind
 
@@ -348,14 +348,14 @@ def policy_blind_preference(tally: QuadTally) -> float:
 @RUN_QUADS.measure(
     "policy-reversal",
     "Policy reversal",
-    "How often it prefers the wrong one of two runs under a policy and under its opposite.",
+    "How often it prefers the wrong run under both a policy and its opposite.",
     worse="higher",
 )
 def policy_reversal(tally: QuadTally) -> float:
-    """Share of pairs of runs of which the wrong run won under a policy and under its opposite.
+    """Share of pairs of runs in which the wrong run wins under a policy and under its opposite.
 
-    Formula: reversed / quads. A policy has a winner if the same run won in both orders. It takes a judge that reads the
-    policy to get it wrong both times: a coin that never ties scores 1/16.
+    Formula: reversed / crossed pairs. A policy has a winner if the same run wins in both orders. Only a judge that
+    reads the policy can be wrong both times more often than random guessing without ties, which scores 1/16.
     """
     return tally.reversed
 
@@ -363,14 +363,14 @@ def policy_reversal(tally: QuadTally) -> float:
 @RUN_QUADS.measure(
     "one-policy-preference",
     "One-policy preference",
-    "How often it has a preference that survives the swap under only one of a policy and its opposite.",
+    "How often it has the same preference in both orders under only one of a policy and its opposite.",
     worse="higher",
 )
 def one_policy_preference(tally: QuadTally) -> float:
     """Share of pairs of runs with a winner under exactly one of a policy and its opposite.
 
-    Formula: one version / quads. A policy has a winner if the same run won in both orders; a tie, an abstention or two
-    winners leave it without one. A coin that never ties scores 1/2.
+    Formula: one version / crossed pairs. A policy has a winner if the same run wins in both orders. A tie, an
+    abstention or two different winners leave it without one. Random guessing without ties scores 1/2.
     """
     return tally.one_version
 
@@ -378,13 +378,13 @@ def one_policy_preference(tally: QuadTally) -> float:
 @RUN_QUADS.measure(
     "neither-policy-preference",
     "Neither-policy preference",
-    "How often it has no preference that survives the swap, neither under a policy nor under its opposite.",
+    "How often it has no consistent preference under either a policy or its opposite.",
     worse="higher",
 )
 def neither_policy_preference(tally: QuadTally) -> float:
-    """Share of pairs of runs with a winner neither under a policy nor under its opposite.
+    """Share of pairs of runs without a winner under a policy or under its opposite.
 
-    Formula: neither / quads. A policy has a winner if the same run won in both orders; a tie, an abstention or two
-    winners leave it without one. A judge that always names one slot, or always ties, scores 1.
+    Formula: neither / crossed pairs. A policy has a winner if the same run wins in both orders. A tie, an abstention or
+    two different winners leave it without one. A judge that always names one position, or always ties, scores 1.
     """
     return tally.neither

@@ -1,4 +1,4 @@
-"""Preferences where there is nothing to prefer: on vacuum, and between two answers of equal quality."""
+"""False preferences: on blank inputs, and between two equally good answers."""
 
 from collections.abc import Callable, Sequence
 
@@ -69,49 +69,50 @@ def slot_shares(tallies: Tallies, arm: str, score: Score) -> list[Part]:
 EQUAL = MeasureFamily(
     equal_shares,
     contract=(
-        "Pooled, and by the transform that makes the two answers differ. Apart from these, for two controls: answers "
-        "that meet as many requirements but not the same (`different-subset`), and answers of which one is longer "
-        "(`longer`). Level: canonical pair of equal quality, asked in both orders. Undefined without a pair answered "
-        "in both orders. Interval: cluster-Wilson over tasks."
+        "Pooled, and by the change that makes the two answers differ. Also for two controls: answers that meet equally "
+        "many requirements but not the same ones (`different-subset`), and answers with the same content but "
+        "different lengths (`longer`). Level: canonical pair of equal quality, asked in both orders. Undefined without "
+        "a pair answered in both orders. Interval: cluster-Wilson over tasks."
     ),
 )
 
 ONE_SIDED = MeasureFamily(
     one_sided_shares,
     contract=(
-        "Pooled, and by the transform that makes the two answers differ. Level: canonical pair of equal quality "
-        "with a winner in exactly one order. Bounds: 0 to 1; both ends are bad. Undefined without a one-sided "
-        "commit. Interval: cluster-Wilson over tasks."
+        "Pooled, and by the change that makes the two answers differ. Level: canonical pair of equal quality with a "
+        "winner in exactly one order. Bounds: 0 to 1; both ends are bad. Undefined without such a pair. Interval: "
+        "cluster-Wilson over tasks."
     ),
 )
 
 SLOTS = MeasureFamily(
     slot_shares,
     contract=(
-        "Undefined without a pair answered in both orders, or where slots were not counted, as in published "
-        "counts. Interval: cluster-Wilson over tasks."
+        "Undefined without a pair answered in both orders, or if positions were not counted, as in published counts. "
+        "Interval: cluster-Wilson over tasks."
     ),
 )
 
 
 @BY_PART.measure(
     "dark-current",
-    "Dark current",
-    "How often it names a winner where there is nothing to compare, or gives a blank more than the least grade.",
+    "Blank-input preference",
+    "How often it names a winner between blank or identical answers (dark current), or gives a blank answer more "
+    "than the lowest grade.",
     worse="higher",
     kinds=("compare", "grade"),
     symbol="DC",
 )
 def dark_current(tallies: Tallies, arm: str) -> list[Part]:
-    """How often it makes something of nothing: a winner on vacuum inputs, or more than the least grade for a blank.
+    """Share of blank inputs that get a preference: a winner, or more than the lowest grade.
 
-    Formula: for a `compare` judge the share of distinct vacuum prompts (empty, whitespace, identical candidates)
-    answered with slot 1 or slot 2; for a `grade` judge the share of distinct prompts with an empty or blank answer that
-    got more than the least grade. A tie, the least grade or an abstention is no preference. A prompt asked several
-    times counts once, with the share of its answers that made something of nothing: both orders of an identical pair
-    are one prompt, and repeats measure noise, not more vacuum. Pooled, and by vacuum class. Level: prompt. Bounds: 0 to
-    1, higher is worse. Undefined without an answered vacuum prompt. Interval: cluster-Wilson over tasks. Reference: the
-    Dark Current paper, equation 1; for grades, ours.
+    Formula: for a `compare` judge, the share of distinct blank-input prompts (empty, whitespace or identical answers)
+    for which it names the first or the second answer. For a `grade` judge, the share of distinct prompts with an empty
+    or blank answer that gets more than the lowest grade. A tie, the lowest grade or an abstention is not a preference.
+    A prompt that is asked several times counts once, with the share of its replies that show a preference. Both orders
+    of an identical pair are one prompt, and repeats measure noise. Pooled, and by kind of blank input. Level: prompt.
+    Bounds: 0 to 1, higher is worse. Undefined without an answered blank-input prompt. Interval: cluster-Wilson over
+    tasks. Reference: the Dark Current paper, equation 1; for grades, ours.
     """
     vacuum = [tally for tally in tallies.vacuum if tally.arm == arm]
     classes = sorted({tally.stratum for tally in vacuum})
@@ -125,26 +126,26 @@ def _vacuum_rate(tallies: Sequence[VacuumTally]) -> Result:
     return clustered_rate(
         [Counted(tally.cluster, tally.false_preferences, tally.prompts) for tally in tallies],
         unit="prompt",
-        empty="no vacuum prompt was answered",
+        empty="no blank-input prompt was answered",
         left_out={"without an answer": sum(tally.unanswered for tally in tallies)},
     )
 
 
 @WHOLE_ARM.measure(
     "raw-false-preference",
-    "Raw false preference",
-    "How often it names a winner between two equally good answers, or grades them differently.",
+    "False preference",
+    "How often it names a winner between two equally good answers, or gives them different grades.",
     worse="higher",
     kinds=("compare", "grade"),
     symbol="RFP0",
 )
 def raw_false_preference(tallies: Tallies, arm: str) -> Result:
-    """How often one of two equally good answers is preferred.
+    """Share of equally good pairs in which one answer is preferred.
 
-    Formula: for a `compare` judge (stable + positional + one-sided / 2) / pairs, the mean over pairs of the share of
-    the two orders that named a winner; for a `grade` judge the share of pairs with different grades. A mixture, not a
-    mechanism: its parts are measures of their own. Level: canonical pair, scoring 0, one half or 1; for a `grade` judge
-    0 or 1. Bounds: 0 to 1, higher is worse. Undefined without a pair answered in both orders, or graded on both sides.
+    Formula: for a `compare` judge, (stable + positional + one-sided / 2) / pairs: the mean over pairs of the share of
+    the two orders that name a winner. For a `grade` judge, the share of pairs with different grades. This is a mixture;
+    its parts are separate measures. Level: canonical pair, scoring 0, one half or 1; for a `grade` judge 0 or 1.
+    Bounds: 0 to 1, higher is worse. Undefined without a pair answered in both orders, or graded on both sides.
     Interval: cluster-Wilson over tasks. Reference: the Dark Current paper, equations 2 and 7; for grades, ours.
     """
     counts = count_pairs(tallies, arm, (Family.DELTA0,), compared=false_preference, graded=different_grades)
@@ -153,62 +154,62 @@ def raw_false_preference(tallies: Tallies, arm: str) -> Result:
 
 @EQUAL.measure(
     "stable-cross-sensitivity",
-    "Stable cross-sensitivity",
-    "How often it prefers the same wording in both orders, though both answers are equally good.",
+    "Wording bias",
+    "How often it prefers the same one of two equally good answers in both orders.",
     worse="depends",
     symbol="SCS",
 )
 def stable_cross_sensitivity(tally: PairTally) -> float:
-    """Share of pairs of equal quality in which the same content won in both orders.
+    """Share of equally good pairs in which the same answer wins in both orders.
 
-    Formula: stable / pairs. Bad where the task does not ask for a form. Bounds: 0 to 1. Reference: the Dark Current
-    paper, equation 3.
+    Formula: stable / pairs. A higher value is worse if the task does not ask for a particular form. Bounds: 0 to 1.
+    Reference: the Dark Current paper, equation 3.
     """
     return tally.stable
 
 
 FEWEST = 20
-"""With fewer pairs that the slot did not decide, the share says nothing about wordings."""
+"""With fewer pairs that position did not decide, the share says nothing about wordings."""
 
 
 @WHOLE_ARM.measure(
     "unlocked-cross-sensitivity",
-    "Unlocked cross-sensitivity",
-    "Where it does not follow the slot, how often it prefers the same one of two equally good wordings.",
+    "Wording bias without position bias",
+    "Among pairs that position does not decide, how often it prefers the same one of two equally good answers.",
     worse="depends",
 )
 def unlocked_cross_sensitivity(tallies: Tallies, arm: str) -> Result:
-    """Of the pairs of equal quality that the slot did not decide, the share in which the same content won both orders.
+    """Share of equally good pairs in which the same answer wins in both orders, among pairs not decided by position.
 
-    Formula: stable / (pairs - positional), which is stable cross-sensitivity / (1 - positional false preference). A
-    judge that always follows the slot has no stable pair, and stable cross-sensitivity would praise it for that. Level:
-    canonical pair of equal quality that is not positional; repeats are averaged. Bounds: 0 to 1; bad where the task
-    does not ask for a form. Undefined with fewer than 20 such pairs. Interval: cluster-Wilson over tasks.
+    Formula: stable / (pairs - positional), which is wording bias / (1 - position bias). A judge that always follows the
+    position has no stable pair, so its wording bias would look low. Level: canonical pair of equal quality that is not
+    positional; repeats are averaged. Bounds: 0 to 1; higher is worse if the task does not ask for a particular form.
+    Undefined with fewer than 20 such pairs. Interval: cluster-Wilson over tasks.
     """
     equal = equal_pairs(tallies, arm)
     found = clustered_rate(
         [Counted(tally.cluster, tally.stable, tally.pairs - tally.positional) for tally in equal],
         unit="pair",
-        empty="in every pair answered in both orders, the same slot won both times",
+        empty="position decided every pair that was answered in both orders",
         left_out={UNANSWERED: sum(tally.incomplete for tally in equal)},
         lost=sum(tally.lost for tally in equal),
     )
     free = sum(tally.pairs - tally.positional for tally in equal)
     if isinstance(found, Undefined) or free >= FEWEST:
         return found
-    reason = f"the slot did not decide {free:g} pairs only: fewer than {FEWEST} say nothing about wordings"
+    reason = f"only {free:g} pairs were not decided by position (minimum {FEWEST})"
     return Undefined(reason, left_out=found.left_out)
 
 
 @EQUAL.measure(
     "positional-false-preference",
-    "Positional false preference",
-    "How often it names the same slot in both orders, whatever is in it.",
+    "Position bias",
+    "How often it names the same position in both orders of two equally good answers.",
     worse="higher",
     symbol="PFP",
 )
 def positional_false_preference(tally: PairTally) -> float:
-    """Share of pairs of equal quality in which the same slot won in both orders, so that the content changed.
+    """Share of equally good pairs in which the same position wins in both orders, although the answers are swapped.
 
     Formula: positional / pairs. Bounds: 0 to 1. Reference: the Dark Current paper, equation 4.
     """
@@ -217,13 +218,13 @@ def positional_false_preference(tally: PairTally) -> float:
 
 @EQUAL.measure(
     "one-sided-commit",
-    "One-sided commit",
-    "How often it names a winner in one order and none in the other.",
+    "Preference in one order only",
+    "How often it names a winner in only one of the two orders of two equally good answers.",
     worse="depends",
     symbol="OSC",
 )
 def one_sided_commit(tally: PairTally) -> float:
-    """Share of pairs of equal quality with a winner in exactly one order.
+    """Share of equally good pairs with a winner in exactly one order.
 
     Formula: one-sided / pairs. Bounds: 0 to 1. Reference: the Dark Current paper, equation 5.
     """
@@ -232,19 +233,19 @@ def one_sided_commit(tally: PairTally) -> float:
 
 @EQUAL.measure(
     "other-conflict",
-    "Other conflict",
-    "How often a pair of equally good answers has an outcome with no other name; 0 unless something is amiss.",
+    "Other outcomes",
+    "How often a pair of equally good answers has any other outcome. It is 0 unless the data are inconsistent.",
     worse="higher",
     symbol="Other",
 )
 def other_conflict(tally: PairTally) -> float:
-    """Share of pairs of equal quality that are neither stable, positional, one-sided nor without preference.
+    """Share of equally good pairs that are not stable, positional, one-sided or without preference.
 
-    Formula: (pairs - stable - positional - one-sided - no preference) / pairs: the pairs behind the paper's residual,
-    RFP0 - SCS - PFP - OSC/2. A guard: if every answer of a pair is a slot, a tie or an abstention, which counts as no
-    preference, it is 0 by construction, as in every run counted here; published counts may hold other kinds. Our raw
-    false preference counts the named parts only. Bounds: 0 to 1; any is bad. Reference: the Dark Current paper,
-    equations 6 and 7.
+    Formula: (pairs - stable - positional - one-sided - no preference) / pairs. These are the pairs behind the paper's
+    residual, RFP0 - SCS - PFP - OSC/2. It is a consistency check. If every reply of a pair names a position, a tie or
+    an abstention, it is 0 by construction, as in every run counted here. Published counts may contain other replies.
+    Our false preference counts only the named parts. Bounds: 0 to 1; any value above 0 is bad. Reference: the Dark
+    Current paper, equations 6 and 7.
     """
     return round(tally.pairs - tally.stable - tally.positional - tally.one_sided - tally.no_preference, DIGITS)
 
@@ -252,12 +253,12 @@ def other_conflict(tally: PairTally) -> float:
 @EQUAL.measure(
     "no-preference",
     "No preference",
-    "How often it ties (or abstains) in both orders on answers of equal quality.",
+    "How often it ties or abstains in both orders of two equally good answers.",
     worse="depends",
     symbol="NP",
 )
 def no_preference(tally: PairTally) -> float:
-    """Share of pairs of equal quality with a winner in neither order: ties, abstentions or one of each.
+    """Share of equally good pairs without a winner in either order: ties, abstentions or one of each.
 
     Formula: pairs without a winner in either order / pairs. Bounds: 0 to 1. Reference: the Dark Current paper, table 7.
     """
@@ -266,54 +267,60 @@ def no_preference(tally: PairTally) -> float:
 
 @ONE_SIDED.measure(
     "one-sided-slot",
-    "One-sided commits in slot 1",
-    "Where it names a winner in one order only, how often that is slot 1; one half means no lean to a slot.",
+    "One-order preferences for the first position",
+    "When it names a winner in only one order, how often that is the first answer; 50% means no position bias.",
     worse="depends",
 )
 def one_sided_slot(tally: PairTally) -> float:
-    """The share of one-sided commits at equal quality whose winner sat in slot 1.
+    """Share of the one-order preferences between equally good answers that name the first position.
 
-    Formula: one-sided in slot 1 / one-sided. A judge that leans to one slot but often ties has few positional pairs and
-    many one-sided ones; this share shows the lean. Without a lean it is one half, so read the interval against .5.
+    Formula: one-sided in position 1 / one-sided. A judge that leans to one position but often ties has few positional
+    pairs and many one-sided ones, and this share shows the lean. Without a lean it is one half, so compare the interval
+    with 0.5.
     """
     return tally.one_sided_slot_1
 
 
 @ONE_SIDED.measure(
     "one-sided-content",
-    "One-sided commits to content u",
-    "Where it names a winner in one order only, how often that is the first content; a sound run gives one half.",
+    "One-order preferences for answer A",
+    "When it names a winner in only one order, how often that is answer A; a valid run gives about 50%.",
     worse="depends",
 )
 def one_sided_content(tally: PairTally) -> float:
-    """The share of one-sided commits at equal quality that content u won.
+    """Share of the one-order preferences between equally good answers that name answer A (u).
 
-    Formula: one-sided for u / one-sided. Which content is called u is arbitrary, and a coin decides which of the two is
-    transformed, so a sound run gives one half: another value shows that the stimuli or the mapping from slots to
-    contents are not what they seem.
+    Formula: one-sided for u / one-sided. Which answer is called u is arbitrary, and a coin decides which of the two is
+    changed, so a valid run gives one half. Any other value means that the test cases, or the mapping from positions to
+    answers, are wrong.
     """
     return tally.one_sided_u
 
 
 @SLOTS.measure(
-    "slot-1-rate", "Slot 1 rate", "How often it names slot 1 between two equally good answers.", worse="depends"
+    "slot-1-rate", "First position named", "How often it names the first of two equally good answers.", worse="depends"
 )
 def slot_1_rate(tally: PairTally) -> float:
-    """Share of calls on pairs of equal quality that named slot 1.
+    """Share of calls on equally good pairs that name the first position.
 
-    Formula: slot 1 calls / (2 · pairs). Each content sits in each slot once, so a judge without position bias names
-    both slots equally often. Level: call. Bounds: 0 to 1; bad where it differs from the rate of slot 2.
+    Formula: position 1 calls / (2 · pairs). Each answer is in each position once, so a judge without position bias
+    names both positions equally often. Level: call. Bounds: 0 to 1; bad if it differs from the rate of the second
+    position.
     """
     return tally.slot_1_calls
 
 
 @SLOTS.measure(
-    "slot-2-rate", "Slot 2 rate", "How often it names slot 2 between two equally good answers.", worse="depends"
+    "slot-2-rate",
+    "Second position named",
+    "How often it names the second of two equally good answers.",
+    worse="depends",
 )
 def slot_2_rate(tally: PairTally) -> float:
-    """Share of calls on pairs of equal quality that named slot 2.
+    """Share of calls on equally good pairs that name the second position.
 
-    Formula: slot 2 calls / (2 · pairs). Each content sits in each slot once, so a judge without position bias names
-    both slots equally often. Level: call. Bounds: 0 to 1; bad where it differs from the rate of slot 1.
+    Formula: position 2 calls / (2 · pairs). Each answer is in each position once, so a judge without position bias
+    names both positions equally often. Level: call. Bounds: 0 to 1; bad if it differs from the rate of the first
+    position.
     """
     return tally.slot_2_calls

@@ -1,7 +1,6 @@
-"""Crossed tasks: the same two texts under two versions of a task, each in both orders.
+"""Crossed pairs: the same two answers under two versions of a task, each in both orders.
 
-The versions of a quad are two requests, two tables of givens for the ladder of figures, or two contexts for answers of
-the user's own (see `carriers.py`).
+The versions are two requests, two sets of given figures, or two contexts for your own answers (see `carriers.py`).
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from umpirical.measures.estimates.rates import ONE_TASK, Counted, by_task, clust
 from umpirical.stats.intervals import cluster_ratio
 
 Score = Callable[[QuadTally], float]
-NO_QUAD = "no quad has an answer in both orders of both versions"
+NO_QUAD = "no crossed pair has an answer in both orders of both versions"
 UNANSWERED = "without an answer in both orders of both versions"
 
 
@@ -60,18 +59,18 @@ def incomplete_quads(chosen: Sequence[QuadTally]) -> dict[str, int]:
 TASKS = MeasureFamily(
     quad_shares(Family.LADDER),
     contract=(
-        "Level: quad, asked in both orders of both versions; repeats are averaged. Bounds: 0 to 1, {worse}. Not "
-        "given if the design has no crossed ladder. Undefined without a quad answered in both orders of both "
-        "versions. Interval: cluster-Wilson over tasks."
+        "Level: crossed pair, asked in both orders of both versions; repeats are averaged. Bounds: 0 to 1, {worse}. "
+        "Not given if the design has no crossed pairs. Undefined without one answered in both orders of both versions. "
+        "Interval: cluster-Wilson over tasks."
     ),
 )
 
 FIGURES = MeasureFamily(
     quad_shares(Family.FIGURES),
     contract=(
-        "Level: quad, asked in both orders of both versions; repeats are averaged. Bounds: 0 to 1, {worse}. Not "
-        "given if the design has no ladder of figures. Undefined without a quad answered in both orders of both "
-        "versions. Interval: cluster-Wilson over tasks."
+        "Level: crossed pair, asked in both orders of both versions; repeats are averaged. Bounds: 0 to 1, {worse}. "
+        "Not given if the design has no pairs with figures. Undefined without a crossed pair answered in both orders "
+        "of both versions. Interval: cluster-Wilson over tasks."
     ),
 )
 
@@ -83,11 +82,11 @@ FIGURES = MeasureFamily(
     worse="lower",
 )
 def task_following(tally: QuadTally) -> float:
-    """Share of quads in which the right text won in both versions of the task, pooled and by ladder step.
+    """Share of crossed pairs in which the right answer wins under both versions of the task.
 
-    Formula: following / quads. A version has a winner if the same text won in both orders. Whatever does not read the
-    task cannot follow it: a coin scores 1/16. With task-blind preference, reversal, one version and neither it sums to
-    1.
+    Formula: following / crossed pairs, pooled and by difference in requirements. A version has a winner if the same
+    answer wins in both orders. A judge that does not read the task cannot follow it; random guessing scores 1/16. With
+    task-blind preference, reversal, one version and neither version it sums to 1.
     """
     return tally.following
 
@@ -95,14 +94,15 @@ def task_following(tally: QuadTally) -> float:
 @TASKS.measure(
     "task-blind-preference",
     "Task-blind preference",
-    "How often it prefers the same one of two answers under both versions of a task, each better under one.",
+    "How often it prefers the same answer under both versions of a task, although it is worse under one.",
     worse="higher",
 )
 def task_blind_preference(tally: QuadTally) -> float:
-    """Share of quads in which the same text won in both versions of the task, pooled and by ladder step.
+    """Share of crossed pairs in which the same answer wins under both versions of the task.
 
-    Formula: blind / quads. A version has a winner if the same text won in both orders. The text is right under one
-    version and wrong under the other, so its own appeal decided and not the task; a coin scores 1/8.
+    Formula: blind / crossed pairs, pooled and by difference in requirements. A version has a winner if the same answer
+    wins in both orders. The answer is right under one version and wrong under the other, so the task did not decide.
+    Random guessing scores 1/8.
     """
     return tally.blind
 
@@ -114,10 +114,11 @@ def task_blind_preference(tally: QuadTally) -> float:
     worse="higher",
 )
 def task_reversal(tally: QuadTally) -> float:
-    """Share of quads in which the wrong text won in both versions of the task, pooled and by ladder step.
+    """Share of crossed pairs in which the wrong answer wins under both versions of the task.
 
-    Formula: reversed / quads. A version has a winner if the same text won in both orders. It takes a judge that reads
-    the task to get it wrong both times: a coin scores 1/16.
+    Formula: reversed / crossed pairs, pooled and by difference in requirements. A version has a winner if the same
+    answer wins in both orders. Only a judge that reads the task can be wrong both times more often than random
+    guessing, which scores 1/16.
     """
     return tally.reversed
 
@@ -125,14 +126,15 @@ def task_reversal(tally: QuadTally) -> float:
 @TASKS.measure(
     "one-version-preference",
     "One-version preference",
-    "How often it has a preference that survives the swap under one version of a task and none under the other.",
+    "How often it has the same preference in both orders under only one version of a task.",
     worse="depends",
 )
 def one_version_preference(tally: QuadTally) -> float:
-    """Share of quads in which exactly one version of the task has a winner, pooled and by ladder step.
+    """Share of crossed pairs in which exactly one version of the task has a winner.
 
-    Formula: one version / quads. A version has a winner if the same text won in both orders; a tie, an abstention or
-    two winners leave it without one. A coin scores 1/2.
+    Formula: one version / crossed pairs, pooled and by difference in requirements. A version has a winner if the same
+    answer wins in both orders. A tie, an abstention or two different winners leave it without one. Random guessing
+    scores 1/2.
     """
     return tally.one_version
 
@@ -140,14 +142,15 @@ def one_version_preference(tally: QuadTally) -> float:
 @TASKS.measure(
     "neither-version-preference",
     "Neither-version preference",
-    "How often it has no preference that survives the swap under either version of a task.",
+    "How often it has no consistent preference under either version of a task.",
     worse="higher",
 )
 def neither_version_preference(tally: QuadTally) -> float:
-    """Share of quads in which no version of the task has a winner, pooled and by ladder step.
+    """Share of crossed pairs in which neither version of the task has a winner.
 
-    Formula: neither / quads. A version has a winner if the same text won in both orders; a tie, an abstention or two
-    winners leave it without one. A coin scores 1/4, a judge that always names one slot 1.
+    Formula: neither / crossed pairs, pooled and by difference in requirements. A version has a winner if the same
+    answer wins in both orders. A tie, an abstention or two different winners leave it without one. Random guessing
+    scores 1/4; a judge that always names one position scores 1.
     """
     return tally.neither
 
@@ -162,22 +165,23 @@ LEAST_ERROR = 1.9
 @BY_PART.measure(
     "text-appeal",
     "Text appeal",
-    "How far it prefers one of two answers whatever the task asks for, as a difference of shares of calls.",
+    "How much more often it prefers one of two answers no matter what the task asks, as a difference in shares of "
+    "calls.",
     worse="higher",
     scale="difference",
 )
 def text_appeal(tallies: Tallies, arm: str) -> list[Part]:
-    """How far one of two texts is preferred whatever the task asks for: root mean square over quads.
+    """Preference for one of two answers no matter what the task asks: root mean square over crossed pairs.
 
-    Formula: sqrt(E[a²]), with a the share of calls that name the one text less the share that name the other, over both
-    versions and both orders of a quad, as they would be over endless repeats. Noise does not count: a² is estimated by
-    the product of two halves of the quad, each a call on either version in opposite orders, so that neither the task
-    nor the slot favours a text in either half, and no call is multiplied by itself. It is exact unless a slot helps a
-    text under one version and harms it under the other. 0 if texts are preferred for what the task asks, for their
-    slot, or at random; 1 if one of two texts always wins. For the ladder, and apart from it for figures. Level: quad.
-    Bounds: 0 to 1, higher is worse. Not given if the design has no quads. Undefined without a quad answered in both
-    orders of both versions, or if the halves disagree by more than chance. Interval: linearised over tasks with
-    Student's t, on the square.
+    Formula: sqrt(E[a²]). Here a is the share of calls that name one answer minus the share that name the other, over
+    both versions and both orders of a crossed pair, as if repeated endlessly. Noise does not count, because a² is
+    estimated as the product of two halves of the crossed pair. Each half has one call on each version, in opposite
+    orders, so that neither task nor position favors an answer in it. The estimate is exact unless a position helps an
+    answer under one version and hurts it under the other. It is 0 if answers are preferred for the task, for their
+    position, or at random; it is 1 if one of the two answers always wins. For differences in requirements, and
+    separately for figures. Level: crossed pair. Bounds: 0 to 1, higher is worse. Not given if the design has no crossed
+    pairs. Undefined without a crossed pair answered in both orders of both versions, or if the halves disagree by more
+    than chance. Interval: linearized over tasks with Student's t, on the square.
     """
     return [
         Part(_appeal(chosen), part) for family, part in PARTS.items() if (chosen := quad_tallies(tallies, arm, family))
@@ -192,27 +196,27 @@ def _appeal(chosen: Sequence[QuadTally]) -> Result:
     count = round(sum(quads))
     found = cluster_ratio(products, quads, least=LEAST_ERROR / count)
     if found.high <= 0:
-        return Undefined("the two halves of quads disagree by more than chance", left_out=missing)
+        return Undefined("the two halves of crossed pairs disagree by more than chance", left_out=missing)
     value, low, high = (sqrt(min(1.0, max(0.0, square))) for square in (found.value, found.low, found.high))
-    limits = Interval(low, high, method="linearised over tasks, on the square")
+    limits = Interval(low, high, method="linearized over tasks, on the square")
     return Estimate(value, value * count, count, "quad", limits, found.clusters, left_out=missing)
 
 
 @BY_PART.measure(
     "figure-sensitivity",
-    "Figure sensitivity",
-    "How often it prefers the answer with more right figures, by the size of the difference.",
+    "Accuracy on figures",
+    "How often it prefers the answer with more correct figures, by the size of the difference.",
     worse="lower",
     kinds=("compare", "grade"),
 )
 def figure_sensitivity(tallies: Tallies, arm: str) -> list[Part]:
-    """P(the answer with more right figures is preferred), one measure per step; a tie is not correct.
+    """Share of calls that prefer the answer with more correct figures, for each difference; a tie is not correct.
 
-    Formula: as target sensitivity: correct calls / (2 · pairs), or for a `grade` judge the share of pairs whose better
-    answer has the higher grade. A ladder of correctness: both answers state as much, and the givens decide which of
-    their figures are right. Never pooled with the ladder of requests. Level: canonical pair, scoring 0, one half or 1;
-    for a `grade` judge 0 or 1. Bounds: 0 to 1, lower is worse. Not given if the design has no ladder of figures.
-    Undefined without a pair answered in both orders, or graded on both sides. Interval: cluster-Wilson over tasks.
+    Formula: as for accuracy: correct calls / (2 · pairs), or for a `grade` judge the share of pairs whose better answer
+    has the higher grade. Both answers state equally much, and the figures given in the task decide which of theirs are
+    correct. Never pooled with differences in requirements. Level: canonical pair, scoring 0, one half or 1; for a
+    `grade` judge 0 or 1. Bounds: 0 to 1, lower is worse. Not given if the design has no pairs with figures. Undefined
+    without a pair answered in both orders, or graded on both sides. Interval: cluster-Wilson over tasks.
     """
     return share_by_step(correct_pairs(tallies, arm, Family.FIGURES), joint=IN_QUAD)
 
@@ -220,14 +224,15 @@ def figure_sensitivity(tallies: Tallies, arm: str) -> list[Part]:
 @FIGURES.measure(
     "figure-following",
     "Figure following",
-    "How often it prefers the answer with more right figures under both of two sets of givens.",
+    "How often it prefers the answer with more correct figures under both of two sets of given figures.",
     worse="lower",
 )
 def figure_following(tally: QuadTally) -> float:
-    """Share of quads of figures in which the right text won under both sets of givens, pooled and by step.
+    """Share of crossed pairs with figures in which the right answer wins under both sets of given figures.
 
-    Formula: following / quads. A version, here a table of givens, has a winner if the same text won in both orders. A
-    judge that does not check figures against the givens cannot follow them. Never pooled with the ladder of requests.
+    Formula: following / crossed pairs, pooled and by difference. A version, here a set of given figures, has a winner
+    if the same answer wins in both orders. A judge that does not check figures cannot follow them. Never pooled with
+    differences in requirements.
     """
     return tally.following
 
@@ -235,13 +240,14 @@ def figure_following(tally: QuadTally) -> float:
 @FIGURES.measure(
     "figure-blind-preference",
     "Figure-blind preference",
-    "How often it prefers the same answer under both sets of givens, though its figures are right under one.",
+    "How often it prefers the same answer under both sets of given figures, although its figures are right under "
+    "only one.",
     worse="higher",
 )
 def figure_blind_preference(tally: QuadTally) -> float:
-    """Share of quads of figures in which the same text won under both sets of givens, pooled and by step.
+    """Share of crossed pairs with figures in which the same answer wins under both sets of given figures.
 
-    Formula: blind / quads. A version, here a table of givens, has a winner if the same text won in both orders. Never
-    pooled with the ladder of requests.
+    Formula: blind / crossed pairs, pooled and by difference. A version, here a set of given figures, has a winner if
+    the same answer wins in both orders. Never pooled with differences in requirements.
     """
     return tally.blind

@@ -1,4 +1,4 @@
-"""How answers to the same request scatter: items that were asked several times in the same words."""
+"""How much replies to the same request vary: items that were asked several times in the same words."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -62,20 +62,20 @@ REPEATS = MeasureFamily(repeated_items, kinds=("grade",), protocols=("stress",))
 @REPEATS.measure(
     "verdict-entropy",
     "Verdict entropy",
-    "How unsettled its verdict on one text is when asked again, in bits; 0 if it never changes.",
+    "How much its verdict on one text varies when asked again, in bits; 0 if it never changes.",
     worse="higher",
     scale="bits",
 )
 def verdict_entropy(chosen: Sequence[RepeatTally], scale: GradeScale | None) -> Result:
     """Mean over items of the entropy of the verdicts on one text, in bits.
 
-    Formula: mean of sum x/R · (psi(R) - psi(x)) / ln 2, with x the times each verdict was given in R repeats: Zhang's
-    estimator, which falls short of the entropy by sum over v >= R of sum p(1 - p)^v / v nats. For an item that is a
-    coin toss that is 0.28 bits of 1 at R = 2 and 0.02 at R = 5; the entropy of the observed shares would fall short by
-    0.5 and 0.17. The method names R. Level: item answered at least twice. Bounds: 0 to the logarithm of the number of
-    labels, higher is worse. Not given if the study has no repeats. Undefined if no item was answered twice. Interval:
-    score interval over clusters of items, the variance in proportion to the mean. Reference: Z. Zhang, Neural
-    Computation 24 (2012).
+    Formula: mean of sum x/R · (psi(R) - psi(x)) / ln 2, with x how often each verdict was given in R repeats. This is
+    Zhang's estimator, which falls short of the entropy by sum over v >= R of sum p(1 - p)^v / v nats. For an item that
+    is a coin toss that is 0.28 bits of 1 at R = 2 and 0.02 at R = 5; the entropy of the observed shares would fall
+    short by 0.5 and 0.17. The method names R. Level: item answered at least twice. Bounds: 0 to the logarithm of the
+    number of labels, higher is worse. Not given if the study has no repeats. Undefined if no item was answered twice.
+    Interval: score interval over clusters of items, with the variance in proportion to the mean. Reference: Z. Zhang,
+    Neural Computation 24 (2012).
     """
     kept, missing, repeats = repeated(chosen)
     bits, items = by_task(
@@ -107,13 +107,13 @@ def verdict_entropy(chosen: Sequence[RepeatTally], scale: GradeScale | None) -> 
     worse="lower",
 )
 def modal_share(chosen: Sequence[RepeatTally], _: GradeScale | None) -> Result:
-    """Mean over items of the share of an item's repeats that gave its most frequent verdict.
+    """Mean over items of the share of an item's repeats that give its most frequent verdict.
 
-    Formula: mean of max x / R. 1 for a judge that never changes its mind, right or wrong. With few repeats it is too
-    high, since the mode of two answers has at least one half: compare only runs of the same R, which the method names;
-    the flip rate has no such bias. Level: item answered at least twice. Bounds: 0 to 1, lower is worse. Not given if
-    the study has no repeats. Undefined if no item was answered twice. Interval: cluster-Wilson over clusters of items.
-    Reference: L. Shi et al., Judging the judges (2024), repetition stability.
+    Formula: mean of max x / R. It is 1 for a judge that never changes its verdict, right or wrong. With few repeats it
+    is too high, because the mode of two replies has at least one half. Compare only runs with the same R, which the
+    method names; the flip rate has no such bias. Level: item answered at least twice. Bounds: 0 to 1, lower is worse.
+    Not given if the study has no repeats. Undefined if no item was answered twice. Interval: cluster-Wilson over
+    clusters of items. Reference: L. Shi et al., Judging the judges (2024), repetition stability.
     """
     kept, missing, repeats = repeated(chosen)
     shares = ((t.cluster, t.items * share_of_mode([count for _, count in t.answers]), t.items) for t in kept)
@@ -127,20 +127,21 @@ def modal_share(chosen: Sequence[RepeatTally], _: GradeScale | None) -> Result:
 @REPEATS.measure(
     "repeat-icc",
     "Repeat ICC",
-    "How much of the differences between its grades is between texts, and not between repeats of one text.",
+    "How much of the variation of its grades is between texts, not between repeats of one text.",
     worse="lower",
     scale="coefficient",
 )
 def repeat_icc(chosen: Sequence[RepeatTally], scale: GradeScale | None) -> Result:
     """One-way intraclass correlation ICC(1) of single grades, repeats within items.
 
-    Formula: (MSB - MSW) / (MSB + (k - 1) MSW), the mean squares between and within items, k the repeats of an item as
-    the analysis of variance counts them. 1 if all repeats of an item agree, about 0 if a repeat is no nearer to the
-    item's own grade than to any other. It depends on how different the items are: if all items deserve the same grade,
-    even the steadiest judge has none. Level: item answered at least twice; the numerator counts answers. Bounds: -1/(k
-    - 1) to 1, lower is worse. Not given if the study has no repeats. Undefined on a scale without order, if no item was
-    answered twice, and if every answer is the same. Interval: jackknife over clusters of items, Student's t on Fisher's
-    scale of intraclass correlations. Reference: P. E. Shrout and J. L. Fleiss, Psychological Bulletin 86 (1979).
+    Formula: (MSB - MSW) / (MSB + (k - 1) MSW), with the mean squares between and within items, and k the repeats of an
+    item as the analysis of variance counts them. It is 1 if all repeats of an item agree, and about 0 if a repeat is no
+    nearer to the item's own grade than to any other. It depends on how different the items are: if all items deserve
+    the same grade, even the steadiest judge has none. Level: item answered at least twice; the numerator counts
+    answers. Bounds: -1/(k - 1) to 1, lower is worse. Not given if the study has no repeats. Undefined on a scale
+    without order, if no item was answered twice, and if every answer is the same. Interval: jackknife over clusters of
+    items, Student's t on Fisher's scale of intraclass correlations. Reference: P. E. Shrout and J. L. Fleiss,
+    Psychological Bulletin 86 (1979).
     """
     kept, missing, repeats = repeated(chosen)
     if scale is None or scale.kind == "nominal":
@@ -150,7 +151,7 @@ def repeat_icc(chosen: Sequence[RepeatTally], scale: GradeScale | None) -> Resul
         return Undefined(ONE_CLUSTER if len(parts) else NOT_REPEATED, left_out=missing)
     found = icc_with_interval(parts, diversity=_diversity(kept))
     if not isfinite(found.value):
-        return Undefined("every answer is the same: there is nothing to tell items by", left_out=missing)
+        return Undefined("every answer is the same, so items cannot be distinguished", left_out=missing)
     return Estimate(
         value=found.value,
         numerator=float(parts[:, 1].sum()),

@@ -61,7 +61,7 @@ def _weigh(chosen: tuple[OutcomeTally, ...]) -> Weighed | str:
         return "no call named a winner"
     weights = estimate_weights(wins, ties)
     if (weights.high - weights.low).min() < 1e-6:
-        return "every task answered alike, as a judge does that looks at the slot alone: there is no spread to go by"
+        return "all tasks were answered alike, as by a judge that looks only at the position, so there is no spread"
     return Weighed(tuple(places), weights, len(tasks), round((wins + ties).sum()), float(wins.sum()), {})
 
 
@@ -77,18 +77,19 @@ WEIGHTS = MeasureFamily(weighed, scale="ratio")
 @WEIGHTS.measure(
     "requirement-weight",
     "Requirement weight",
-    "How much a requirement counts with it, by its place in the list; 1 is the common weight.",
+    "How much a requirement counts for it, by its place in the list; 1 is average.",
     worse="depends",
 )
 def requirement_weight(found: Weighed) -> list[Part]:
     """Weight of each requirement, by its place in the task's list; their geometric mean is 1.
 
     Formula: Bradley-Terry with ties in Davidson's form, on pairs in which each answer meets a requirement that the
-    other lacks: the ratio of two weights is the odds of naming the one over the other, and a tie is half a win for
-    each. Half an answer per pair of places is added so that no weight is infinite; it pulls weights together a little.
-    Both orders are asked, so a lean to a slot does not favour a requirement, though a strong lean pulls weights
-    together. Level: call. Bounds: above 0; 1 is the common weight. Not given if the design has no such pairs. Undefined
-    if no call named a winner, or all tasks answered alike. Interval: task jackknife with Student's t, on the logarithm.
+    other does not. The ratio of two weights is the odds of naming one over the other, and a tie is half a win for each.
+    Half an answer per pair of places is added so that no weight is infinite; this pulls the weights together a little.
+    Both orders are asked, so a lean to a position does not favor a requirement, although a strong lean pulls the
+    weights together. Level: call. Bounds: above 0; 1 is average. Not given if the design has no such pairs. Undefined
+    if no call named a winner, or all tasks were answered alike. Interval: task jackknife with Student's t, on the
+    logarithm.
     """
     weights, parts = found.weights, []
     for index, place in enumerate(found.places):
@@ -109,19 +110,19 @@ def requirement_weight(found: Weighed) -> list[Part]:
 @WEIGHTS.measure(
     "requirement-weight-ratio",
     "Requirement weight ratio",
-    "The largest requirement weight over the smallest; read the interval, since the value is an extreme.",
+    "The largest requirement weight divided by the smallest. Rely on the interval, because the value is an extreme.",
     worse="higher",
 )
 def requirement_weight_ratio(found: Weighed) -> list[Part]:
-    """The largest requirement weight over the smallest.
+    """The largest requirement weight divided by the smallest.
 
-    Formula: exp(largest log weight - smallest log weight). Above a factor of 2, a step of one requirement is not the
-    same step everywhere. The value is the largest of many ratios and so too large on average, all the more the fewer
-    the calls: with equal weights and a hundred tasks of one pair each it comes to 1.7. The interval does not have this
-    bias: it holds the true ratio whichever two places are the extremes. Level: call. Bounds: 1 and above, higher is
-    worse. Not given if the design has no such pairs. Undefined if no call named a winner, or all tasks answered alike.
-    Interval: task jackknife of all ratios of two weights at once (Bonferroni), on the logarithm; the greatest of the
-    lower limits and the greatest of the upper ones.
+    Formula: exp(largest log weight - smallest log weight). Above a factor of 2, one requirement is not the same
+    difference everywhere. The value is the largest of many ratios, so it is too large on average, especially with few
+    calls. With equal weights and a hundred tasks of one pair each it is about 1.7. The interval does not have this
+    bias: it contains the true ratio whichever two places are the extremes. Level: call. Bounds: 1 and above, higher is
+    worse. Not given if the design has no such pairs. Undefined if no call named a winner, or all tasks were answered
+    alike. Interval: task jackknife of all ratios of two weights at once (Bonferroni), on the logarithm; the largest of
+    the lower limits and the largest of the upper ones.
     """
     weights = found.weights
     method = "task jackknife of the logarithm, simultaneous over all pairs of requirements"
@@ -145,12 +146,12 @@ def requirement_weight_ratio(found: Weighed) -> list[Part]:
     scale="p-value",
 )
 def requirement_weight_test(found: Weighed) -> list[Part]:
-    """P-value of the inequality of the weights, if all requirements weigh the same.
+    """P-value of the inequality of the weights, if all requirements have the same weight.
 
     Formula: Hotelling's T² of the log weights with their task-jackknife covariance, on 4 and G - 4 degrees of freedom
-    for five requirements and G tasks. Level: task; counts are those of the weights. Bounds: 0 to 1; small values speak
-    against equal weights. Not given if the design has no such pairs. Undefined if no call named a winner, all tasks
-    answered alike, or there are too few tasks. Interval: none, since it is a test and not an estimate.
+    for five requirements and G tasks. Level: task; counts are those of the weights. Bounds: 0 to 1; small values are
+    evidence against equal weights. Not given if the design has no such pairs. Undefined if no call named a winner, all
+    tasks were answered alike, or there are too few tasks. Interval: none, because this is a test and not an estimate.
     """
     p = found.weights.equality_p
     if p is None:

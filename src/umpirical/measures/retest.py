@@ -22,15 +22,15 @@ from umpirical.stats.repeats import flip_chance
     protocols=("datasheet", "stress"),
 )
 def flip_rate(tallies: Tallies, arm: str) -> list[Part]:
-    """P(two answers to one prompt differ): the retest noise of the judge, without any effect of order.
+    """Share of pairs of replies to one prompt that differ: the noise of the judge, without any effect of order.
 
-    Formula: mean over prompts of 1 - sum x(x - 1) / (R(R - 1)), with x the times each of slot 1, slot 2 and tie was the
-    answer in R repeats; it is unbiased whatever R is. Repeats with an abstention in either order are left out. Pooled
-    over tier 1, and by family of pairs. A prompt is a pair in one order. On the user's own data x counts verdicts, a
-    prompt is an item, and there is one rate for repeats of the same request and one for those with other seeds. Not
-    given for a judge that grades controlled stimuli, or if the study has no repeats. Level: prompt or item, of those
-    answered at least twice. Bounds: 0 to 1, higher is worse. Undefined where everything was asked once. Interval:
-    cluster-Wilson over tasks, or clusters of items.
+    Formula: mean over prompts of 1 - sum x(x - 1) / (R(R - 1)), with x how often each of the first position, the second
+    position and the tie was the verdict in R repeats; it is unbiased for any R. Repeats with an abstention in either
+    order are excluded. Pooled over tier 1, and by family of pairs. A prompt is a pair in one order. On your own data x
+    counts verdicts, a prompt is an item, and there is one rate for repeats of the same request and one for those with
+    other seeds. Not given for a judge that grades built-in test cases, or if the study has no repeats. Level: prompt or
+    item, of those answered at least twice. Bounds: 0 to 1, higher is worse. Undefined if everything was asked only
+    once. Interval: cluster-Wilson over tasks, or clusters of items.
     """
     if tallies.scale is not None:
         return by_part(repeat_tallies(tallies, arm), _item_rate)

@@ -1,4 +1,4 @@
-"""Whether a judge sees a planted quality difference, by the size of it."""
+"""Whether a judge sees a known quality difference, by its size."""
 
 from collections.abc import Callable, Sequence
 
@@ -51,33 +51,33 @@ STEPS = MeasureFamily(
 
 @EITHER.measure(
     "target-sensitivity",
-    "Target sensitivity",
+    "Accuracy",
     "How often it prefers the answer that meets more requirements, by the size of the difference.",
     worse="lower",
     symbol="Pcorr",
 )
 def target_sensitivity(tallies: Tallies, arm: str) -> list[Part]:
-    """P(the better answer is preferred), one measure per ladder step; a tie is not correct.
+    """Share of calls that prefer the better answer, for each difference in requirements; a tie is not correct.
 
-    Formula: for a `compare` judge correct calls / (2 · pairs), both orders of a pair together; for a `grade` judge the
-    share of pairs whose better answer has the higher grade. Bounds: 0 to 1, lower is worse. Reference: the Dark Current
-    paper, equation 8; for grades, ours.
+    Formula: for a `compare` judge, correct calls / (2 · pairs), both orders of a pair together. For a `grade` judge,
+    the share of pairs whose better answer has the higher grade. Bounds: 0 to 1, lower is worse. Reference: the Dark
+    Current paper, equation 8; for grades, ours.
     """
     return share_by_step(correct_pairs(tallies, arm), joint=IN_QUAD)
 
 
 @STEPS.measure(
     "both-orders-sensitivity",
-    "Both-orders sensitivity",
+    "Accuracy in both orders",
     "How often it names the better answer in both orders, by the size of the difference.",
     worse="lower",
 )
 def both_orders_sensitivity(tally: PairTally) -> float:
-    """P(the better answer is named in both orders), one measure per ladder step.
+    """Share of pairs whose better answer is named in both orders, for each difference in requirements.
 
-    Formula: pairs whose better content won in both orders / pairs. The sensitivity of a judge that is asked in both
-    orders and believed only where they agree; it is at most target sensitivity, which counts single calls. Level:
-    canonical pair, asked in both orders; repeats are averaged.
+    Formula: pairs whose better answer wins in both orders / pairs. This is the accuracy of a judge that is asked in
+    both orders and believed only if they agree. It is never higher than the accuracy of single calls. Level: canonical
+    pair, asked in both orders; repeats are averaged.
     """
     return tally.both_correct
 
@@ -85,18 +85,17 @@ def both_orders_sensitivity(tally: PairTally) -> float:
 @EITHER.measure(
     "tie-rate",
     "Tie rate",
-    "How often it calls a tie, or gives both the same grade, by the size of the quality difference.",
+    "How often it calls a tie, or gives both answers the same grade, by the size of the difference.",
     worse="depends",
     symbol="C",
     symbol_above_0="MBT",
 )
 def tie_rate(tallies: Tallies, arm: str) -> list[Part]:
-    """How often neither answer is preferred, at equal quality (step 0) and on each ladder step.
+    """Share of calls without a preference, at equal quality (step 0) and at each difference in requirements.
 
-    Formula: for a `compare` judge tie calls / (2 · pairs), where an abstention is an answer and no tie; for a `grade`
-    judge the share of pairs with the same grade on both sides, as happens to small differences on a coarse scale.
-    Bounds: 0 to 1; right at step 0, a miss above it. Reference: the Dark Current paper, equations 11 and 12; for
-    grades, ours.
+    Formula: for a `compare` judge, tie calls / (2 · pairs); an abstention is not a tie. For a `grade` judge, the share
+    of pairs with the same grade on both sides, which is common for small differences on a coarse scale. Bounds: 0 to 1;
+    correct at step 0, an error above it. Reference: the Dark Current paper, equations 11 and 12; for grades, ours.
     """
     counts = count_pairs(
         tallies,
@@ -115,7 +114,7 @@ def tie_rate(tallies: Tallies, arm: str) -> list[Part]:
     worse="higher",
 )
 def wrong_choice_rate(tally: PairTally) -> float:
-    """P(the lesser answer is named), one measure per ladder step: what is neither correct nor a tie.
+    """Share of calls that name the worse answer, for each difference in requirements.
 
     Formula: wrong calls / (2 · pairs), both orders of a pair together. Level: canonical pair, scoring 0, one half or 1.
     Reference: the Dark Current paper, equations 8 and 12.
@@ -125,16 +124,16 @@ def wrong_choice_rate(tally: PairTally) -> float:
 
 @BY_PART.measure(
     "committed-accuracy",
-    "Accuracy when committed",
-    "How often a winner it names is the right one, by the size of the difference.",
+    "Accuracy when it names a winner",
+    "When it names a winner, how often that is the better answer, by the size of the difference.",
     worse="lower",
     symbol="Pcorr (non-tie)",
 )
 def committed_accuracy(tallies: Tallies, arm: str) -> list[Part]:
-    """P(the better answer is named, given that one is named), one measure per ladder step.
+    """Share of the named winners that are the better answer, for each difference in requirements.
 
-    Formula: correct calls / (correct + wrong calls). Read it beside the tie rate: a judge that commits only when it is
-    sure is right when it commits. Level: call that named a winner. Bounds: 0 to 1, lower is worse. Undefined where no
+    Formula: correct calls / (correct + wrong calls). Compare it with the tie rate: a judge that names a winner only
+    when it is sure is often right. Level: call that named a winner. Bounds: 0 to 1, lower is worse. Undefined if no
     call named a winner. Interval: cluster-Wilson over tasks. Reference: the Dark Current paper, equation 9.
     """
     return by_step(ladder_pairs(tallies, arm), _accuracy)
@@ -152,35 +151,35 @@ def _accuracy(step: Sequence[PairTally]) -> Result:
 
 TARGET = 0.75
 
-FLAT = "its accuracy changes too little with the size of the difference to say where it reaches 75%"
+FLAT = "its accuracy changes too little with the size of the difference to show where it reaches 75%"
 
 
 @WHOLE_ARM.measure(
     "detection-threshold",
-    "Detection threshold (Δ75)",
-    "The smallest difference, in requirements met, that it sees three times in four.",
+    "75% detection threshold (Δ75)",
+    "The smallest difference, in requirements, at which it prefers the better answer 75% of the time.",
     worse="higher",
     scale="requirements",
     kinds=("compare", "grade"),
     symbol="Δ*75",
 )
 def detection_threshold(tallies: Tallies, arm: str) -> Result:
-    """Delta75: where the target-sensitivity curve first reaches .75, in requirements.
+    """Delta75: the difference in requirements at which the accuracy curve first reaches 75%.
 
-    A `grade` judge sees a difference if it grades the better answer higher. Formula: isotonic fit over the ladder
-    steps, weighted by pairs, crossing interpolated linearly. It is left-censored if the first step already reaches .75,
-    right-censored if no step does; a censored value is bounded on one side at most. Level: ladder; the denominator
-    counts pairs. Bounds: the first and the last ladder step; higher is worse. Undefined with fewer than two steps or
-    two tasks that have answered pairs, for a probe that skips steps of the baseline, and where the curve is so flat
-    that the interval has no end on the side of the larger differences (of the smaller ones, if no step reaches .75).
-    Interval: inversion of the cluster-Wilson test along the interpolated curve. Reference: the Dark Current paper,
-    equation 10.
+    A `grade` judge sees a difference if it gives the better answer a higher grade. Formula: isotonic fit over the
+    differences, weighted by pairs, with linear interpolation. It is left-censored if the smallest difference already
+    reaches 75%, and right-censored if none does; a censored value is bounded on at most one side. Level: all
+    differences together; the denominator counts pairs. Bounds: the smallest and the largest difference; higher is
+    worse. Undefined with fewer than two differences or two tasks that have answered pairs, for a prompt variant that
+    skips differences of the baseline, and if the curve is so flat that the interval has no end on the side of the
+    larger differences (or of the smaller ones, if none reaches 75%). Interval: inversion of the cluster-Wilson test
+    along the interpolated curve. Reference: the Dark Current paper, equation 10.
     """
     ladder = correct_pairs(tallies, arm)
     here, whole = ({count.delta for count in each} for each in (ladder, correct_pairs(tallies, BASELINE)))
     if here < whole and arm != BASELINE:
         some = ", ".join(f"{step:g}" for step in sorted(here)) or "none"
-        reason = f"a probe has no threshold: of the ladder's steps, this arm was asked at {some}"
+        reason = f"this prompt variant was asked only at differences of {some}; a threshold needs all"
         return Undefined(reason, left_out=left_out(ladder))
     return _threshold(ladder)
 
@@ -189,7 +188,7 @@ def _threshold(ladder: list[PairCount]) -> Result:
     steps = sorted({count.delta for count in ladder if count.pairs})
     missing = left_out(ladder)
     if len(steps) < 2:
-        return Undefined("a threshold needs at least two ladder steps with answered pairs", left_out=missing)
+        return Undefined("a threshold needs answered pairs at two or more differences", left_out=missing)
     correct, pairs = _by_task_and_step(ladder, steps)
     if len(pairs) < 2:
         return Undefined(ONE_TASK, left_out=missing)

@@ -1,4 +1,4 @@
-"""What an instruction does to a judge: an arm against the baseline."""
+"""The effect of an instruction: a prompt variant compared with the baseline."""
 
 from collections.abc import Callable, Collection, Iterator
 from math import isfinite
@@ -22,7 +22,7 @@ from umpirical.stats.seeds import generator
 from umpirical.stats.signal_tests import parameter_difference
 
 BASELINE = "baseline"
-NO_SHARED_PAIRS = "no task has answered pairs in this arm and in the baseline"
+NO_SHARED_PAIRS = "no task has answered pairs in both this prompt variant and the baseline"
 
 
 class Step(NamedTuple):
@@ -50,7 +50,7 @@ def shared_steps(
             [Counted(tally.cluster, score(tally), tally.pairs) for tally in there],
         )
         missing = {
-            "without an answer in both orders, this arm": sum(tally.incomplete for tally in here),
+            "without an answer in both orders, this prompt variant": sum(tally.incomplete for tally in here),
             "without an answer in both orders, baseline": sum(tally.incomplete for tally in there),
         }
         yield Step(f"{step:g}", paired, missing)
@@ -72,19 +72,20 @@ SHIFT = MeasureFamily(by_itself, scale="difference")
 @SHIFT.measure(
     "criterion-shift",
     "Criterion shift",
-    "How much more often it ties than under the baseline instruction, by the size of the difference.",
+    "How much more often it ties than with the baseline instruction, by the size of the difference.",
     worse="depends",
     between_arms=True,
     symbol="ΔC",
 )
 def criterion_shift(tallies: Tallies, arm: str) -> list[Part]:
-    """Tie rate of the arm minus that of the baseline, at equal quality (step 0) and on each ladder step.
+    """Tie rate of the prompt variant minus that of the baseline, at equal quality (step 0) and at each difference.
 
-    Formula: tie calls / (2 · pairs) in the arm, less the same in the baseline. At step 0 a rise is caution; above step
-    0 it is signal lost to ties (the change of the miss-by-tie rate). Level: canonical pair, scoring 0, one half or 1;
-    the denominator is the arm's. Bounds: -1 to 1. Not given for the baseline itself. Undefined where fewer than two
-    tasks have answered pairs in both arms. Interval: cluster-Wilson limits of both rates, joined over the tasks they
-    share (Newcombe's square-and-add). Reference: the Dark Current paper, equations 11 and 12.
+    Formula: tie calls / (2 · pairs) in the prompt variant, minus the same in the baseline. A rise at step 0 is caution;
+    above step 0 it is accuracy lost to ties (the change of the miss-by-tie rate). Level: canonical pair, scoring 0, one
+    half or 1; the denominator is that of the prompt variant. Bounds: -1 to 1. Not given for the baseline itself.
+    Undefined if fewer than two tasks have answered pairs in both prompt variants. Interval: cluster-Wilson limits of
+    both rates, joined over the tasks they share (Newcombe's square-and-add). Reference: the Dark Current paper,
+    equations 11 and 12.
     """
     return [_difference(step) for step in _ties(tallies, arm)]
 
@@ -92,19 +93,19 @@ def criterion_shift(tallies: Tallies, arm: str) -> list[Part]:
 @SHIFT.measure(
     "criterion-shift-test",
     "Criterion shift, permutation p",
-    "How surprising the criterion shift would be if the instruction moved nothing.",
+    "How surprising the criterion shift would be if the instruction had no effect.",
     worse="depends",
     scale="p-value",
     between_arms=True,
 )
 def criterion_shift_test(tallies: Tallies, arm: str) -> list[Part]:
-    """P-value of the criterion shift, if arm and baseline could be exchanged within each task.
+    """P-value of the criterion shift, if prompt variant and baseline could be exchanged within each task.
 
-    Formula: two-sided sign-flip permutation of the differences of tie rates, task by task; all sign patterns for up to
+    Formula: two-sided sign-flip permutation of the differences of tie rates, task by task: all sign patterns for up to
     14 tasks that differ, otherwise 20,000 drawn from a fixed seed. Level: task; counts are those of the criterion
-    shift. Bounds: 0 to 1; small values speak against an equal operating point. Not given for the baseline itself.
-    Undefined where fewer than two tasks have answered pairs in both arms. Interval: none, since it is a test and not an
-    estimate.
+    shift. Bounds: 0 to 1; small values are evidence against equal tie rates. Not given for the baseline itself.
+    Undefined if fewer than two tasks have answered pairs in both prompt variants. Interval: none, because this is a
+    test and not an estimate.
     """
     found = []
     for step in _ties(tallies, arm):
@@ -116,19 +117,19 @@ def criterion_shift_test(tallies: Tallies, arm: str) -> list[Part]:
 
 @SHIFT.measure(
     "sensitivity-shift",
-    "Sensitivity shift",
-    "How much more often it names the better answer than under the baseline instruction.",
+    "Accuracy shift",
+    "How much more often it names the better answer than with the baseline instruction.",
     worse="lower",
     between_arms=True,
 )
 def sensitivity_shift(tallies: Tallies, arm: str) -> list[Part]:
-    """Target sensitivity of the arm minus that of the baseline, on each ladder step.
+    """Accuracy of the prompt variant minus that of the baseline, at each difference in requirements.
 
-    Formula: correct calls / (2 · pairs) in the arm, less the same in the baseline. Level: canonical pair, scoring 0,
-    one half or 1; the denominator is the arm's. Bounds: -1 to 1, lower is worse. Not given for the baseline itself.
-    Undefined where fewer than two tasks have answered pairs in both arms. Interval: cluster-Wilson limits of both
-    rates, joined over the tasks they share (Newcombe's square-and-add). Reference: the Dark Current paper, equations 8
-    and 11.
+    Formula: correct calls / (2 · pairs) in the prompt variant, minus the same in the baseline. Level: canonical pair,
+    scoring 0, one half or 1; the denominator is that of the prompt variant. Bounds: -1 to 1, lower is worse. Not given
+    for the baseline itself. Undefined if fewer than two tasks have answered pairs in both prompt variants. Interval:
+    cluster-Wilson limits of both rates, joined over the tasks they share (Newcombe's square-and-add). Reference: the
+    Dark Current paper, equations 8 and 11.
     """
     steps = shared_steps(tallies, arm, (Family.LADDER,), lambda tally: tally.correct_calls / 2)
     return [_difference(step) for step in steps]
@@ -137,19 +138,19 @@ def sensitivity_shift(tallies: Tallies, arm: str) -> list[Part]:
 @SHIFT.measure(
     "resolution-shift",
     "Resolution shift",
-    "How much more clearly it sees one missing requirement than under the baseline instruction.",
+    "How much more clearly it sees one missing requirement than with the baseline instruction.",
     worse="lower",
     scale="latent",
     between_arms=True,
 )
 def resolution_shift(tallies: Tallies, arm: str) -> list[Part]:
-    """Resolution of the arm minus that of the baseline: 0 if the instruction moves the criterion only.
+    """Resolution of the prompt variant minus that of the baseline: 0 if the instruction moves only the criterion.
 
-    Formula: k of the tie-aware signal-detection model in the arm, less k in the baseline (see `resolution`).
-    Model-based: read it with the goodness of fit of both. Level: canonical pair, over all tier 1 families except pairs
-    of unlike requirements; the denominator counts the arm's. Bounds: none, lower is worse. Not given for the baseline
-    itself. Undefined where the model cannot be fitted in both arms, or a resolution has no limit in one of them.
-    Interval: task jackknife with Student's t, a task being left out of both arms at once.
+    Formula: k of the tie-aware signal-detection model in the prompt variant, minus k in the baseline (see
+    `resolution`). It depends on the model: check the goodness of fit of both. Level: canonical pair, over all tier 1
+    families except pairs of unlike requirements; the denominator counts those of the prompt variant. Bounds: none,
+    lower is worse. Not given for the baseline itself. Undefined if the model cannot be fitted in both, or a resolution
+    has no limit in one of them. Interval: task jackknife with Student's t, with each task removed from both at once.
     """
     return [] if arm == BASELINE else [Part(_shift(tallies, arm))]
 
@@ -165,7 +166,7 @@ def _shift(tallies: Tallies, arm: str) -> Result:
     except ValueError as error:
         return Undefined(str(error), left_out=missing)
     if not isfinite(found.standard_error) or found.standard_error == 0:
-        return Undefined("it hangs on a single task, or no task moves it: there is no spread to go by", missing)
+        return Undefined("it depends on a single task, or no task changes it, so there is no spread", missing)
     pairs = sum(tally.pairs for tally in here)
-    limits = Interval(found.low, found.high, method="model-based, task jackknife of both arms at once")
+    limits = Interval(found.low, found.high, method="model-based, task jackknife of both prompt variants at once")
     return Estimate(found.value, pairs, pairs, "pair", limits, len(tasks), left_out=missing)

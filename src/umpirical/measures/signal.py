@@ -38,7 +38,7 @@ UNEQUAL = (Family.LENGTH, Family.CONFLICT)
 
 METHODS = {
     "jackknife": "model-based, task jackknife",
-    "profile": "model-based, profile likelihood: at a bound",
+    "profile": "model-based, profile likelihood at a bound",
     "curvature": "model-based, curvature of likelihood and prior",
     "undefined": "model-based, profile likelihood of the resolution",
 }
@@ -72,7 +72,7 @@ def _result(parameter: Parameter, fit: SignalEstimates, missing: dict[str, int])
         return Undefined(parameter.held, left_out=missing)
     value, censoring = parameter.known or _bounded(found)
     if value is None:
-        return Undefined("the fit sets no limit to it, or hangs on a single task", left_out=missing)
+        return Undefined("the fit does not limit it, or depends on a single task", left_out=missing)
     return Estimate(
         value=value,
         numerator=fit.fit.pairs,
@@ -151,7 +151,7 @@ PARAMETER = MeasureFamily(
     fitted_parameter,
     scale="latent",
     contract=(
-        "Model-based: undefined where the goodness of fit has a p-value below .001. Level: canonical pair, over all "
+        "Model-based: undefined if the goodness of fit has a p-value below 0.001. Level: canonical pair, over all "
         "tier 1 families except pairs of unlike requirements."
     ),
 )
@@ -159,21 +159,21 @@ PARAMETER = MeasureFamily(
 
 @PARAMETER.measure(
     "model-threshold",
-    "Detection threshold by the model (Δ75)",
-    "The difference, in requirements met, that it sees three times in four, by the fitted model.",
+    "75% detection threshold in the model (Δ75)",
+    "The difference, in requirements, at which it prefers the better answer 75% of the time, in the fitted model.",
     worse="higher",
     scale="requirements",
 )
 def model_threshold(fit: SignalEstimates) -> Parameter:
-    """Delta75 by the model: the quality difference, in requirements, at which three calls in four name the better.
+    """Delta75 in the model: the difference in requirements at which three of four calls name the better answer.
 
-    Formula: root of the fitted correct rate, both orders together, at .75. It can lie below the first ladder step,
-    where the isotonic threshold is censored; it is right-censored at the largest step if the rate is lower there.
-    Bounds: 0 to the largest step, higher is worse. Undefined where all calls were answered alike or with one size of
-    difference, or where it hangs on a single task. Interval: task jackknife with Student's t, on the logarithm; at a
-    bound, one-sided by profile likelihood. It has no upper limit where that would lie beyond the largest step, where
-    the interval of the resolution holds 0, or where that of the lapse holds a rate at which the better is never named
-    in three calls of four.
+    Formula: root of the fitted correct rate, both orders together, at 75%. It can lie below the smallest difference
+    tested, where the isotonic threshold is censored. It is right-censored at the largest difference if the rate is
+    lower there. Bounds: 0 to the largest difference, higher is worse. Undefined if all calls were answered alike or
+    with one size of difference, or if the estimate depends on a single task. Interval: task jackknife with Student's t,
+    on the logarithm; at a bound, one-sided by profile likelihood. It has no upper limit if that would lie beyond the
+    largest difference, if the interval of the resolution contains 0, or if that of the lapse contains a rate at which
+    the better answer is never named in three of four calls.
     """
     found = fit.threshold
     if found.value is None:
@@ -185,64 +185,64 @@ def model_threshold(fit: SignalEstimates) -> Parameter:
 @PARAMETER.measure(
     "resolution",
     "Resolution",
-    "How clearly it sees one missing requirement, whatever its readiness to tie: d′ per requirement.",
+    "How clearly it sees one missing requirement, however readily it ties: d′ per requirement.",
     worse="lower",
 )
 def resolution(fit: SignalEstimates) -> Parameter:
     """How far one requirement moves the evidence, in standard deviations of the judge's noise: k of the latent rule.
 
-    Formula: tie-aware signal-detection model, X = s(k·delta + w·log length ratio + eta) + b + eps with eps ~ N(0, 1);
-    slot 1 if X > c, slot 2 if X < -c, else tie. Instructions that move the criterion alone leave it where it is.
-    Bounds: none; lower is worse, and 0 is blind. Right-censored where nothing limits it from above. Undefined where all
-    calls were answered alike or with one size of difference. Interval: task jackknife with Student's t; at a bound,
-    one-sided by profile likelihood.
+    Formula: tie-aware signal-detection model, X = s(k·delta + w·log length ratio + eta) + b + eps with eps ~ N(0, 1).
+    The judge names position 1 if X > c, position 2 if X < -c, and otherwise a tie. Instructions that move only the
+    criterion do not change it. Bounds: none; lower is worse, and 0 is blind. Right-censored if nothing limits it from
+    above. Undefined if all calls were answered alike or with one size of difference. Interval: task jackknife with
+    Student's t; at a bound, one-sided by profile likelihood.
     """
     return Parameter(fit.resolution)
 
 
 @PARAMETER.measure(
-    "criterion", "Criterion", "How much evidence it takes before it names a winner instead of a tie.", worse="depends"
+    "criterion", "Criterion", "How much evidence it needs before it names a winner instead of a tie.", worse="depends"
 )
 def criterion(fit: SignalEstimates) -> Parameter:
-    """How much evidence it takes to name a winner, in standard deviations of the judge's noise: c of the latent rule.
+    """How much evidence it needs to name a winner, in standard deviations of the judge's noise: c of the latent rule.
 
-    Formula: tie-aware signal-detection model; a winner is named where |X| > c (see `resolution`). Bounds: 0 and above;
-    neither direction is bad in itself. Undefined where all calls were answered alike or with one size of difference.
-    Interval: task jackknife with Student's t; at 0, the wider of it and profile likelihood.
+    Formula: tie-aware signal-detection model; the judge names a winner if |X| > c (see `resolution`). Bounds: 0 and
+    above; neither direction is bad in itself. Undefined if all calls were answered alike or with one size of
+    difference. Interval: task jackknife with Student's t; at 0, the wider of it and profile likelihood.
     """
     return Parameter(fit.criterion)
 
 
 @PARAMETER.measure(
     "slot-bias",
-    "Slot bias",
-    "How strongly it is pulled towards slot 1, whatever is in it; below 0, towards slot 2.",
+    "Position bias in the model",
+    "How strongly it is pulled to the first position, whatever the answer; below 0, to the second.",
     worse="depends",
 )
 def slot_bias(fit: SignalEstimates) -> Parameter:
-    """Pull towards slot 1, in standard deviations of the judge's noise: b of the latent rule.
+    """Pull to the first position, in standard deviations of the judge's noise: b of the latent rule.
 
-    Formula: tie-aware signal-detection model; b is added to the evidence whatever sits in slot 1 (see `resolution`).
-    Unlike the rates of the slots it uses all pairs, and does not shrink as the tie rate rises. Bounds: none; 0 is
-    right, below 0 is a pull towards slot 2. Undefined where all calls were answered alike or with one size of
-    difference. Interval: task jackknife with Student's t.
+    Formula: tie-aware signal-detection model; b is added to the evidence whichever answer is in position 1 (see
+    `resolution`). Unlike the rates of the positions, it uses all pairs and does not shrink as the tie rate rises.
+    Bounds: none; 0 is right, below 0 is a pull to the second position. Undefined if all calls were answered alike or
+    with one size of difference. Interval: task jackknife with Student's t.
     """
     return Parameter(fit.slot_bias)
 
 
 @PARAMETER.measure(
     "surface-sensitivity",
-    "Surface sensitivity",
-    "How much taste for wording sways it, on the scale of its noise.",
+    "Wording sensitivity in the model",
+    "How strongly a preference for wording affects it, on the scale of its noise.",
     worse="higher",
 )
 def surface_sensitivity(fit: SignalEstimates) -> Parameter:
-    """Spread of the stable taste for one wording over another, on the scale of the noise: tau of the latent rule.
+    """Spread of the stable preference for one wording over another, on the scale of the noise: tau of the latent rule.
 
     Formula: tie-aware signal-detection model; eta ~ N(0, tau²) belongs to the pair and is the same in both orders (see
-    `resolution`). Unlike stable pairs, it does not come about by chance alone. Bounds: 0 and above, higher is worse.
-    Undefined where all calls were answered alike or with one size of difference. Interval: task jackknife with
-    Student's t, on the square; at 0, the wider of it and profile likelihood.
+    `resolution`). Unlike stable pairs, it does not arise by chance alone. Bounds: 0 and above, higher is worse.
+    Undefined if all calls were answered alike or with one size of difference. Interval: task jackknife with Student's
+    t, on the square; at 0, the wider of it and profile likelihood.
     """
     return Parameter(fit.surface, held="no pair was answered twice")
 
@@ -250,29 +250,31 @@ def surface_sensitivity(fit: SignalEstimates) -> Parameter:
 @PARAMETER.measure(
     "length-weight",
     "Length weight",
-    "How strongly length pulls it, apart from content; below 0, towards the shorter answer.",
+    "How strongly length alone pulls it; below 0, to the shorter answer.",
     worse="depends",
 )
 def length_weight(fit: SignalEstimates) -> Parameter:
-    """Pull towards the longer answer, per unit of log length ratio: w of the latent rule.
+    """Pull to the longer answer, per unit of log length ratio: w of the latent rule.
 
     Formula: tie-aware signal-detection model (see `resolution`); twice the length moves the evidence by w·log 2.
-    Divided by the resolution, it is the price of length in requirements. Bounds: none; 0 is right, below 0 is a pull
-    towards the shorter. Undefined where the design has no pairs of unequal length, or all calls were answered alike or
+    Divided by the resolution, it is the value of length in requirements. Bounds: none; 0 is right, below 0 is a pull to
+    the shorter answer. Undefined if the design has no pairs of unequal length, or if all calls were answered alike or
     with one size of difference. Interval: task jackknife with Student's t.
     """
     return Parameter(fit.length_weight, held="the design has no pairs of unequal length")
 
 
-@PARAMETER.measure("lapse", "Lapse", "How often it answers at random, as errors on easy pairs show.", worse="higher")
+@PARAMETER.measure(
+    "lapse", "Lapse", "How often it answers at random, as its errors on easy pairs show.", worse="higher"
+)
 def lapse(fit: SignalEstimates) -> Parameter:
-    """Share of calls answered at random, as far as wrong answers to easy pairs show it.
+    """Share of calls answered at random, as far as wrong verdicts on easy pairs show it.
 
-    Formula: tie-aware signal-detection model; with this probability the answer is any of the three (see `resolution`).
-    A weak prior, worth eight calls without a lapse, keeps it low where there are few easy pairs. Bounds: 0 to 1, higher
-    is worse. Undefined where all calls were answered alike or with one size of difference. Interval: task jackknife
-    with Student's t on the arcsine of the root, or the curvature of likelihood and prior if that is wider; at 0, the
-    wider of jackknife and profile likelihood.
+    Formula: tie-aware signal-detection model; with this probability the verdict is any of the three (see `resolution`).
+    A weak prior, worth eight calls without a lapse, keeps it low if there are few easy pairs. Bounds: 0 to 1, higher is
+    worse. Undefined if all calls were answered alike or with one size of difference. Interval: task jackknife with
+    Student's t on the arcsine of the root, or the curvature of likelihood and prior if that is wider; at 0, the wider
+    of jackknife and profile likelihood.
     """
     return Parameter(fit.lapse)
 
@@ -280,17 +282,17 @@ def lapse(fit: SignalEstimates) -> Parameter:
 @WHOLE_ARM.measure(
     "goodness-of-fit",
     "Goodness of fit, p",
-    "How surprising its answers would be if the model behind resolution and criterion held.",
+    "How surprising its verdicts would be if the model behind resolution and criterion held.",
     worse="lower",
     scale="p-value",
 )
 def goodness_of_fit(tallies: Tallies, arm: str) -> Result:
-    """P-value of the distance between the answers and the fitted model, if the model holds.
+    """P-value of the distance between the verdicts and the fitted model, if the model holds.
 
-    Formula: Pearson's chi-squared over cells (difference by order by answer), scaled for what the calls of one task
+    Formula: Pearson's chi-squared over cells (difference by order by verdict), scaled for what the calls of one task
     share. Level: canonical pair, over all tier 1 families except pairs of unlike requirements. Bounds: 0 to 1; small
-    values say that resolution, criterion and the other measures of the model cannot be relied on. Undefined where the
-    model cannot be fitted, or leaves no degrees of freedom. Interval: none, since it is a test and not an estimate.
+    values mean that resolution, criterion and the other measures of the model are not reliable. Undefined if the model
+    cannot be fitted, or leaves no degrees of freedom. Interval: none, because this is a test and not an estimate.
     """
     missing = incomplete_pairs(tallies, arm, FAMILIES)
     found = signal_estimates(tallies, arm)
@@ -312,25 +314,26 @@ FEW = 5
 @BY_PART.measure(
     "d-prime",
     "d′",
-    "How clearly it sees a difference of each size, whatever its readiness to tie.",
+    "How clearly it sees a difference of each size, however readily it ties.",
     worse="lower",
     scale="latent",
     symbol="d′",
 )
 def d_prime(tallies: Tallies, arm: str) -> list[Part]:
-    """How far apart a step of the ladder and equal quality are, in standard deviations of the judge's noise.
+    """How far a difference and equal quality are from each other, in standard deviations of the judge's noise.
 
-    Formula: z(H) - z(F / 2), with H the rate at which the better answer is named at the step and F the rate at which
-    any is named at equal quality (both tails), each with half an event added. Only what the calls add up to is used, so
-    slot bias and taste for a wording count as noise; `resolution` separates them. Not the d' of the Dark Current paper,
-    which compares correct with wrong calls and at 20 of 20 is 3.38 for any judge. Level: call; the denominator counts
-    those of the step. Bounds: none, lower is worse; 0 is blind. Where fewer than five calls of the step are not
-    correct, or fewer than five name a winner at equal quality, the value would reflect the number of calls rather than
-    the judge: it is right-censored at its lower limit, and left-censored at its upper limit where fewer than five are
-    correct. None is withheld: the rest would be a selection. Undefined where neither limit exists: fewer than five
-    correct, and fewer than five winners at equal quality. Interval: task jackknife with Student's t, with a variance of
-    at least a quarter of that of independent calls, as for rates; a limit by the two rates' cluster-Wilson limits,
-    joined. Reference: G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008), for joined limits.
+    Formula: z(H) - z(F / 2), with H the rate at which the better answer is named at this difference, and F the rate at
+    which any answer is named at equal quality (both tails), each with half an event added. It uses only the totals of
+    the calls, so position bias and wording bias count as noise; `resolution` separates them. This is not the d' of the
+    Dark Current paper, which compares correct with wrong calls and is 3.38 at 20 of 20 for any judge. Level: call; the
+    denominator counts those at this difference. Bounds: none, lower is worse; 0 is blind. If fewer than five calls at
+    this difference are not correct, or fewer than five name a winner at equal quality, the value would reflect the
+    number of calls rather than the judge. It is then right-censored at its lower limit, and left-censored at its upper
+    limit if fewer than five are correct. No value is withheld, because the rest would be a selection. Undefined if
+    neither limit exists: fewer than five correct calls, and fewer than five winners at equal quality. Interval: task
+    jackknife with Student's t, with a variance of at least a quarter of that of independent calls, as for rates; a
+    limit by the two rates' cluster-Wilson limits, joined. Reference: G. Y. Zou and A. Donner, Statistics in Medicine 27
+    (2008), for joined limits.
     """
     equal = equal_pairs(tallies, arm)
     return by_step(ladder_pairs(tallies, arm), lambda step: _d_prime(step, equal))
@@ -346,7 +349,7 @@ def _d_prime(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Result:
     above, below = min(calls - correct, named) < FEW, correct < FEW
     if above and below:
         hits = f"of {calls:g} calls {correct:g} are correct"
-        reason = f"nothing limits it: {hits}, and {named:g} of {equal_calls:g} at equal quality name a winner"
+        reason = f"the data do not limit it: {hits}, and {named:g} of {equal_calls:g} at equal quality name a winner"
         return Undefined(reason, left_out=missing)
     if above or below:
         return _limit(sums, "right" if above else "left", missing)
@@ -360,7 +363,7 @@ def _d_prime(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Result:
 
     found = jackknife(estimate, len(sums))
     if not np.isfinite(found.standard_error):
-        return Undefined("it hangs on a single task: without it there is no rate", missing)
+        return Undefined("it depends on a single task, without which there is no rate", missing)
     value = float(found.value)
     half = student(len(sums), LEVEL) * max(float(found.standard_error), _least_error(*sums.sum(axis=0).tolist()))
     limits = Interval(value - half, value + half, method="task jackknife")
@@ -373,7 +376,7 @@ def _limit(sums: Counts, censoring: Censoring, missing: dict[str, int]) -> Resul
     sums = sums.round(DIGITS)
     pairs = ((sums[:, 0], sums[:, 1]), (sums[:, 2], sums[:, 3]))
     if any(np.count_nonzero(calls) < 2 for _, calls in pairs):
-        return Undefined("it hangs on a single task: without it there is no rate", missing)
+        return Undefined("it depends on a single task, without which there is no rate", missing)
     correct, calls, named, equal_calls = (float(total) for total in sums.sum(axis=0).round(DIGITS))
     hits, alarms = (cluster_wilson(*pair, level=LEVEL) for pair in pairs)
     found = sensitivity(correct, calls, named=named, equal_calls=equal_calls)

@@ -114,7 +114,7 @@ def trial_of(found: str, name: str) -> str | None:
 def checked_id(found: object) -> str:
     """Returns an id that a provider gave, which becomes part of an address. Raises CallFailed if it is none."""
     if not isinstance(found, str) or not _ID.fullmatch(found) or not found.strip("."):
-        raise CallFailed("malformed", f"no id of a batch or a file: {found!r}"[:200])
+        raise CallFailed("malformed", f"invalid batch or file id: {found!r}"[:200])
     return found
 
 

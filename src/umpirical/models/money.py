@@ -253,9 +253,9 @@ class Ledger:
         self._faults.update(faults)
         if "overcharged" in faults and self._faults["overcharged"] >= BELIEVED and self._stop is None:
             self._stop = BoundBroken(
-                f"{self._faults['overcharged']} calls cost more than the worst case of their requests, the last one "
-                f"${billed:.6f} where ${worst:.6f} was the most: the server ignores max_tokens",
-                fix="set decoding.max_tokens to what the server really uses, or use a server that keeps to it",
+                f"{self._faults['overcharged']} calls cost more than their requests allow. The last one cost "
+                f"${billed:.6f}, but the maximum was ${worst:.6f}: the server ignores max_tokens",
+                fix="set decoding.max_tokens to what the server really uses, or use a server that respects it",
             )
 
     def _fits(self, worst: Decimal) -> bool:
@@ -300,7 +300,7 @@ class Ledger:
         booked = Booked(Bill.sum([self.elsewhere.bill, self._own_bill]), self.elsewhere.held)
         return CapReached(
             f"the next call may cost up to ${worst:.6f}, and {booked_line(booked, self.cap)}",
-            fix="run the same command with a higher --max-cost to go on",
+            fix="to continue, run the same command with a higher --max-cost",
         )
 
 
@@ -311,10 +311,12 @@ def booked_line(booked: Booked, cap: Decimal | None) -> str:
     if bill.uncertain:
         parts.append(f"${bill.uncertain:.4f} uncertain")
     if booked.held:
-        parts.append(f"${booked.held:.4f} held by batches at a provider, or by processes that run or were killed")
+        parts.append(
+            f"${booked.held:.4f} reserved by batches at a provider, or by processes that are running or were killed"
+        )
     of = "" if cap is None else f" of the budget of ${cap}"
     detail = f": {', '.join(parts)}" if len(parts) > 1 else ""
-    return f"${booked.total:.4f}{of} is booked{detail}"
+    return f"${booked.total:.4f}{of} is spent or reserved{detail}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,7 +446,7 @@ class BatchMoney:
         booked = Booked(ledger.bill, ledger.reserved) if self._lease is None else self._others
         return CapReached(
             f"the next entry of a batch may cost up to ${worst:.6f}, and {booked_line(booked, self._ledger.cap)}",
-            fix="run the same command with a higher --max-cost to go on",
+            fix="to continue, run the same command with a higher --max-cost",
         )
 
 

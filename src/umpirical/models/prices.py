@@ -122,7 +122,9 @@ def pricer_of(spec: ModelSpec, overrides: Mapping[str, TokenPrices], *, allow_un
         return found
     known = [f"use a known id: {', '.join(near)}"] if (near := near_names(model)) else []
     own = f"--price {spec.name}=IN,OUT in dollars per million tokens, 0,0 for your own server"
-    raise SpendRefused(str(no_price(model)), fix=", or ".join([*known, own, "--allow-unpriced to have no budget"]))
+    raise SpendRefused(
+        str(no_price(model)), fix=", or ".join([*known, own, "--allow-unpriced to run without a spending cap"])
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +202,8 @@ class BatchPricer:
     @property
     def table(self) -> str:
         if self.share is None:
-            return f"{self.single.table}, as for single calls: no batch price is known"
-        return f"{self.single.table}, {self.share:%} of it in batches"
+            return f"{self.single.table}; the batch price is unknown, so the price of single calls is used"
+        return f"{self.single.table}, {self.share:%} of it for batches"
 
     def cost(self, usage: Usage) -> Decimal | None:
         cost = self.single.cost(usage)
@@ -242,8 +244,8 @@ def no_price(model: PricedModel) -> SpendRefused:
         ways.append("price: free in the study file for your own server")
     elif near := near_names(model):
         ways.insert(0, f"use a known id: {', '.join(near)}")
-    ways.append("--allow-unpriced to continue without a budget")
-    return SpendRefused(f"no price is known for {model.name}{where}", fix=", or ".join(ways))
+    ways.append("--allow-unpriced to run without a spending cap")
+    return SpendRefused(f"unknown price for {model.name}{where}", fix=", or ".join(ways))
 
 
 def near_names(model: PricedModel) -> list[str]:
@@ -400,7 +402,7 @@ def _dearest(possible: "list[ModelPrice]", keys: tuple[str, ...], reached: int) 
 def _most(prices: TokenPrices, request: ChatRequest) -> Decimal:
     if request.decoding.max_tokens is None and prices.output:
         raise SpendRefused(
-            f"no max_tokens is set for {request.model}, so the cost of a call has no bound",
+            f"max_tokens is not set for {request.model}, so the cost of a call has no upper limit",
             fix="set decoding: {max_tokens: 256} in the study file",
         )
     return _total(prices, most_input_tokens(request), request.decoding.max_tokens or 0)

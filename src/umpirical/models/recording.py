@@ -245,7 +245,7 @@ class Recording:
         if response.text is None:
             return replace(response, failure_detail=self.detail(response.failure_detail))
         if decoding is not None and len(response.text) > (most := longest_text(decoding)):
-            said = f"an answer of {len(response.text):,} characters, allowed: {most:,} for the tokens asked for"
+            said = f"an answer of {len(response.text):,} characters; the limit for the requested tokens is {most:,}"
             return replace(response, text=None, failure="malformed", failure_detail=said, finish_reason="", logprobs="")
         text = self._redaction(response.text)
         logprobs = response.logprobs if decoding is None or decoding.top_logprobs is not None else ""

@@ -17,8 +17,8 @@ class Message:
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    role: Annotated[Literal["system", "user", "assistant"], Field(description="Who speaks.")]
-    content: Annotated[str, Field(description="What is said, with placeholders such as {{task}}.")]
+    role: Annotated[Literal["system", "user", "assistant"], Field(description="The role of the speaker.")]
+    content: Annotated[str, Field(description="The text of the message, with placeholders such as {{task}}.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +27,24 @@ class Decoding:
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    temperature: Annotated[float | None, Field(ge=0, description="0 draws the likeliest answer.")] = 0.0
-    top_p: Annotated[float | None, Field(gt=0, le=1, description="Share of the probability that is drawn from.")] = None
+    temperature: Annotated[
+        float | None, Field(ge=0, description="0 makes the model choose the most likely answer.")
+    ] = 0.0
+    top_p: Annotated[
+        float | None, Field(gt=0, le=1, description="Probability mass to sample from (nucleus sampling).")
+    ] = None
     max_tokens: Annotated[
-        int | None, Field(ge=1, description="How long an answer may be; the budget counts on it.")
+        int | None,
+        Field(ge=1, description="Maximum length of an answer. Cost estimates and the spending cap rely on it."),
     ] = 256
-    seed: Annotated[int | None, Field(description="For servers that draw the same answer again by it.")] = None
+    seed: Annotated[int | None, Field(description="Seed, for servers that support repeatable sampling.")] = None
     top_logprobs: Annotated[
         int | None,
-        Field(ge=0, le=20, description="Alternatives per token to ask log-probabilities for; null asks for none."),
+        Field(
+            ge=0,
+            le=20,
+            description="Number of alternatives per token to request log-probabilities for; null requests none.",
+        ),
     ] = None
 
     def sent(self) -> dict[str, float | int]:

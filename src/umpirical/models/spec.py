@@ -26,8 +26,8 @@ class PriceSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    input: Decimal = Field(ge=0, description="US dollars for a million tokens that are sent.")
-    output: Decimal = Field(ge=0, description="US dollars for a million tokens that come back.")
+    input: Decimal = Field(ge=0, description="US dollars per million input tokens.")
+    output: Decimal = Field(ge=0, description="US dollars per million output tokens.")
 
 
 class TlsSpec(BaseModel):
@@ -38,7 +38,9 @@ class TlsSpec(BaseModel):
     ca: str | None = Field(
         default=None, description="Certificates (PEM) of the only authorities to trust for this server."
     )
-    certificate: str | None = Field(default=None, description="Your client certificate (PEM), if the server wants one.")
+    certificate: str | None = Field(
+        default=None, description="Your client certificate (PEM), if the server requires one."
+    )
     key: str | None = Field(
         default=None, description="Its private key (PEM, no passphrase), unless it is in the same file."
     )
@@ -47,9 +49,9 @@ class TlsSpec(BaseModel):
     def _usable(self) -> "TlsSpec":
         named = [path for path in (self.ca, self.certificate, self.key) if path is not None]
         if not named or (self.key and not self.certificate):
-            raise ValueError("tls names ca, certificate, or certificate and key")
+            raise ValueError("tls needs ca, certificate, or both certificate and key")
         if wrong := [path for path in named if not path.startswith(("/", "~/")) or not path.isprintable()]:
-            raise ValueError(f"tls: {wrong[0]!r} must be an absolute path, or begin with ~/")
+            raise ValueError(f"tls: {wrong[0]!r} must be an absolute path or start with ~/")
         return self
 
 
@@ -64,31 +66,36 @@ class ModelSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     adapter: str = Field(
-        description="How it is reached: openai-compatible, anthropic, inspect, vllm, simulated, simulated-writer, or a "
-        "plugin's.",
+        description="How to connect: openai-compatible, anthropic, inspect, vllm, simulated, simulated-writer, or an "
+        "adapter from a plugin.",
         json_schema_extra=_known_adapters,
     )
     name: str = Field(
-        description="The model's name on its server; provider and model for inspect; for vllm, its folder or name on "
-        "the Hugging Face hub; a simulated judge's profile; or generator or validator, of simulated writers."
+        description="The model's name on its server; provider/model for inspect; for vllm, its folder or its Hugging "
+        "Face name; for simulated, a profile; for simulated-writer, generator or validator."
     )
     base_url: str | None = Field(
-        default=None, description="Of the server: http://127.0.0.1:8000/v1, or https://api.anthropic.com for anthropic."
+        default=None,
+        description="URL of the server: http://127.0.0.1:8000/v1, or https://api.anthropic.com for anthropic.",
     )
-    api_key_env: str | None = Field(default=None, description="Environment variable that holds the key.")
+    api_key_env: str | None = Field(default=None, description="Environment variable with the API key.")
     price: Literal["free"] | PriceSpec | None = Field(
-        default=None, description="Only where no price is known: free for a server of your own, or dollars per million."
+        default=None, description="Only if no price is known: free for your own server, or dollars per million tokens."
     )
     tls: TlsSpec | None = Field(
-        default=None, exclude=True, description="For openai-compatible and anthropic: {ca, certificate, key}, by path."
+        default=None,
+        exclude=True,
+        description="TLS files for openai-compatible and anthropic: {ca, certificate, key}, by path.",
     )
-    timeout: float = Field(default=120, gt=0, description="Seconds for one attempt.")
-    attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call, the first included.")
-    batch: bool = Field(default=False, description="Ask by the provider's batch interface, where the adapter has one.")
+    timeout: float = Field(default=120, gt=0, description="Timeout in seconds for one attempt.")
+    attempts: int = Field(
+        default=5, ge=1, le=20, description="Maximum number of attempts per call, including the first."
+    )
+    batch: bool = Field(default=False, description="Use the provider's batch API, if the adapter supports it.")
     model_args: dict[str, str | int | float | bool] = Field(
         default={},
-        description="Arguments of the adapter's own, such as {responses_api: false} for inspect, or {dtype: bfloat16} "
-        "for vllm.",
+        description="Arguments for the adapter, such as {responses_api: false} for inspect, or {dtype: bfloat16} for "
+        "vllm.",
     )
 
     @field_validator("api_key_env")
@@ -96,8 +103,8 @@ class ModelSpec(BaseModel):
     def _names_a_variable(cls, name: str | None) -> str | None:
         if name is not None and looks_like_key(name):
             raise ValueError(
-                "that looks like a key, not the name of a variable; put the key into an environment variable, and "
-                "write the name of that variable here"
+                "this looks like a key, not the name of a variable; put the key in an environment variable, and write "
+                "the name of that variable here"
             )
         return name
 
@@ -106,7 +113,10 @@ class ModelSpec(BaseModel):
     def _hold_no_key(cls, arguments: dict[str, str | int | float | bool]) -> dict[str, str | int | float | bool]:
         for name, value in arguments.items():
             if isinstance(value, str) and SECRET_NAMES.search(name):
-                raise ValueError(f"{name} looks like a key; keys are read from the environment only: see api_key_env")
+                raise ValueError(
+                    f"{name} looks like a key; put it in an environment variable, and set api_key_env to the name of "
+                    "the variable"
+                )
         return arguments
 
     @model_validator(mode="after")
@@ -118,7 +128,7 @@ class ModelSpec(BaseModel):
         if self.base_url and not re.match(r"https?://", self.base_url):
             raise ValueError("base_url must start with http:// or https://")
         if self.tls is not None and not adapter.takes_tls:
-            raise ValueError("this adapter does not take tls")
+            raise ValueError("this adapter does not support tls")
         adapter.check(self)
         return self
 
@@ -127,7 +137,7 @@ class ModelSpec(BaseModel):
 
 
 def _no_key() -> object:
-    raise LookupError("a simulated judge needs the answer key of the stimuli that it is asked about")
+    raise LookupError("a simulated judge needs the answer key of its test cases")
 
 
 @dataclass(frozen=True)
@@ -177,7 +187,7 @@ class ModelAdapter:
     def check(self, spec: "ModelSpec") -> None:
         """Raises ValueError, with a message for the spec's author, if the spec does not fit this adapter."""
         if spec.batch or spec.model_args:
-            raise ValueError("this adapter does not take batch or model_args")
+            raise ValueError("this adapter does not support batch or model_args")
 
     def reads(self, prompt: str, kind: JudgeKind) -> bool:  # noqa: ARG002  # a language model reads anything
         """Whether its models can read a prompt template of a judge of that kind."""
@@ -185,7 +195,7 @@ class ModelAdapter:
 
     def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:
         """Connects to the model. The caller around the connection does everything else."""
-        raise NotImplementedError(f"{type(self).__name__} needs connect(), or an open() of its own")
+        raise NotImplementedError(f"{type(self).__name__} needs connect() or its own open()")
 
     def is_downloaded(self, spec: "ModelSpec") -> bool:  # noqa: ARG002  # most are asked where they are
         """Whether a model that is loaded here is fetched from the Hugging Face hub first."""

@@ -44,15 +44,15 @@ STUDY_FILE = "umpirical.yaml"
 
 
 class DesignSpec(BaseModel):
-    """How often everything is asked."""
+    """How often to ask, and with which prompt variants."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    repeats: int = Field(default=1, ge=1, le=10_000, description="How often each question is asked.")
+    repeats: int = Field(default=1, ge=1, le=10_000, description="How often to ask each question.")
     arms: tuple[str, ...] = Field(
         default=("baseline",),
         min_length=1,
-        description="For judges that name no prompts: baseline, strict, forced-choice, each a built-in instruction.",
+        description="Built-in prompt variants for judges without their own prompts: baseline, strict, forced-choice.",
     )
 
 
@@ -61,14 +61,12 @@ class StudySpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    study: str = Field(description="A name for the study.")
-    protocol: str | None = Field(
-        default=None, description="How the judges are measured. Default: by the keys that the study has."
-    )
-    seed: int = Field(default=1, description="Decides every random draw.")
+    study: str = Field(description="Name of the study.")
+    protocol: str | None = Field(default=None, description="Protocol of the study. Default: detected from its keys.")
+    seed: int = Field(default=1, description="Random seed.")
     judges: list[JudgeSpec] = Field(min_length=1)
     design: DesignSpec = DesignSpec()
-    concurrency: int = Field(default=16, ge=1, le=4096, description="Calls in flight at a time.")
+    concurrency: int = Field(default=16, ge=1, le=4096, description="Maximum number of calls at the same time.")
 
     @model_validator(mode="after")
     def _distinct(self) -> "StudySpec":
@@ -108,7 +106,7 @@ class Study(Generic[SpecT_co]):
         raise UsageError(f"no judge {name!r} in the study", fix=f"known: {', '.join(j.name for j in self.spec.judges)}")
 
 
-AGAIN = frozenset({"--judge", "--policy", "--size", "--arm", "--repeats", "--outside"})
+AGAIN = frozenset({"--judge", "--policy", "--size", "--arm", "--repeats", "--answer", "--outside"})
 """Options of a command that measures again. A record may be a stranger's: nothing else is suggested to anybody."""
 
 
@@ -124,7 +122,7 @@ def command_again(command: str) -> list[str]:
         words = shlex.split(command)
     except ValueError:
         return []
-    known = words[:1] == ["umpirical"] and set(words[1:2]) <= {"run", "datasheet", "more"}
+    known = words[:1] == ["umpirical"] and set(words[1:2]) <= {"run", "datasheet", "extend", "more"}
     return words if known and {word for word in words if word.startswith("-")} <= AGAIN else []
 
 
@@ -423,8 +421,8 @@ class OptionalPart(ABC):
 class WritesStimuli(OptionalPart, Generic[StudyT]):
     """A language model writes some of its stimuli."""
 
-    lacking = "no stimuli of the study are written by a model"
-    instead = "umpirical init --from FILE  starts a study that can"
+    lacking = "this study has no test cases for a model to write"
+    instead = "to start one that does: umpirical init --from FILE"
 
     @abstractmethod
     def writing(self, study: StudyT) -> Writing:
@@ -434,8 +432,8 @@ class WritesStimuli(OptionalPart, Generic[StudyT]):
 class ReviewsStimuli(OptionalPart, Generic[StudyT]):
     """People review what a language model wrote."""
 
-    lacking = "no stimuli of the study are written by a model, so there is nothing to review"
-    instead = "umpirical run  measures with what a program makes"
+    lacking = "this study has no generated test cases to review"
+    instead = "run it without a review: umpirical run"
 
     @abstractmethod
     def review(self, study: StudyT) -> ReviewTerms:
@@ -445,8 +443,8 @@ class ReviewsStimuli(OptionalPart, Generic[StudyT]):
 class DecidesByPolicy(OptionalPart, Generic[RecordT]):
     """Its records can be decided on again, by another policy."""
 
-    lacking = "protocol {name} does not decide by a policy"
-    instead = "leave --policy out"
+    lacking = "protocol {name} does not use a policy"
+    instead = "omit --policy"
 
     policies: tuple[str, ...] = ()
     """The policies that it ships, by their names in `hold`."""
@@ -495,8 +493,8 @@ class DecidesByPolicy(OptionalPart, Generic[RecordT]):
 class HoldsToLimits(OptionalPart, Generic[RecordT]):
     """A gate can hold its judges to limits."""
 
-    lacking = "protocol {name} holds judges to no limits"
-    instead = "umpirical report  shows what it found"
+    lacking = "protocol {name} has no checks"
+    instead = "to see its results: umpirical report"
 
     def held_limits(self, record: RecordT) -> list[HeldLimit]:
         """Returns the limits that a gate holds the judge's own prompt to; by default, those in the record."""
@@ -522,8 +520,8 @@ class FollowUp:
 class FollowsUp(OptionalPart, Generic[RecordT]):
     """A second run can settle what a run leaves open."""
 
-    lacking = "protocol {name} does not ask more"
-    instead = "umpirical run  with a larger design"
+    lacking = "protocol {name} cannot extend a run"
+    instead = "set a larger design, then: umpirical run"
 
     @abstractmethod
     def settles(self, record: RecordT) -> bool:
@@ -537,8 +535,8 @@ class FollowsUp(OptionalPart, Generic[RecordT]):
 class ShowsSideBySide(OptionalPart, Generic[RecordT]):
     """All judges of a study are also reported in one document."""
 
-    lacking = "protocol {name} does not show judges side by side"
-    instead = "umpirical report  shows one judge"
+    lacking = "protocol {name} cannot show judges side by side"
+    instead = "to show one judge: umpirical report"
 
     @abstractmethod
     def side_by_side(self, records: Sequence[RecordT], folder: Path) -> Path:

@@ -106,7 +106,7 @@ def _words(outcome: ReviewOutcome, *, revision: int | None, label: str, instead_
     people = len(outcome.reviewers)
     said = f"kept by {people} {'person' if people == 1 else 'people'}"
     if outcome.adjudicator:
-        said = f"settled by an adjudicator, after {people} had decided" if people else "settled by an adjudicator"
+        said = f"decided by an adjudicator, after {people} had decided" if people else "decided by an adjudicator"
     if outcome.edited:
         said = f"edited by a person{'' if revision is None else f' (revision {revision})'}, {said}"
     if label:

@@ -1,4 +1,4 @@
-"""What a record, a page and a terminal say of the people who looked at generated stimuli."""
+"""The human review of generated texts, in the record, on the page and at a terminal."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -10,6 +10,7 @@ from pydantic import Field
 from umpirical.domain.digests import Json
 from umpirical.domain.measures import Estimate, Result, Undefined
 from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewOutcome, ReviewRole
+from umpirical.measures.catalogue import Scale
 from umpirical.protocols.review import OpenReview, Review, reviewed_so_far
 from umpirical.protocols.writing import ReviewTerms
 from umpirical.reports import numbers
@@ -23,38 +24,38 @@ class ReviewedTest(Strict):
     """The review of one test's texts."""
 
     test: str
-    agreement: ResultRecord = Field(description="Share of pairs of decisions on one text that say the same.")
-    alpha: ResultRecord = Field(description="Krippendorff's alpha of keeping or rejecting.")
-    rejection: ResultRecord = Field(description="Share of the texts people settled that they rejected.")
+    agreement: ResultRecord = Field(description="Share of pairs of decisions on one text that agree.")
+    alpha: ResultRecord = Field(description="Krippendorff's alpha for keep or reject.")
+    rejection: ResultRecord = Field(description="Share of decided texts that were rejected.")
 
 
 class ReviewedGenerator(Strict):
-    """What became of the texts of one generator."""
+    """The review of one generator's texts."""
 
     generator: str
     rejection: ResultRecord
 
 
 class ReviewRecord(Strict):
-    """The review as it stood when the stimuli were put together."""
+    """The review at the time the test cases were assembled."""
 
-    generated: int = Field(description="Generated texts there were to review.")
-    reviewed: int = Field(description="Of those: texts that at least one person decided on.")
-    people: int = Field(description="People who decided on any of them.")
-    decisions: int = Field(description="Decisions that stand; skips and undone ones are none.")
-    adjudicated: int = Field(description="Texts that an adjudicator settled.")
+    generated: int = Field(description="Generated texts to review.")
+    reviewed: int = Field(description="Of those: texts with at least one decision.")
+    people: int = Field(description="Reviewers with at least one decision.")
+    decisions: int = Field(description="Current decisions, without skips and undone decisions.")
+    adjudicated: int = Field(description="Texts decided by an adjudicator.")
     edited: int
     relabelled: int
     rejected: int
-    undecided: int = Field(description="Texts that too few people have decided on, or that they disagree on.")
-    left_out: int = Field(description="Of those: not shown to the judges, by the study's policy.")
-    policy: Literal["count", "leave-out"] = Field(description="Whether texts that are undecided count.")
-    overlap: int = Field(description="People who decide on each text.")
-    modes: dict[str, int] = Field(description="Decisions by whether others' opinions were hidden: blind, assisted.")
-    guidelines: list[int] = Field(description="Versions of the guideline that decisions went by; 0 for none.")
+    undecided: int = Field(description="Texts with too few decisions, or with disagreement.")
+    left_out: int = Field(description="Of those: excluded by the study's review policy.")
+    policy: Literal["count", "leave-out"] = Field(description="Whether undecided texts are included.")
+    overlap: int = Field(description="Reviewers for each text.")
+    modes: dict[str, int] = Field(description="Decisions by mode: blind (other opinions hidden) or assisted.")
+    guidelines: list[int] = Field(description="Versions of the guideline used for decisions; 0 for none.")
     agreement: ResultRecord
     alpha: ResultRecord
-    label_alpha: ResultRecord = Field(description="Krippendorff's alpha of the labels that people gave.")
+    label_alpha: ResultRecord = Field(description="Krippendorff's alpha of reviewers' labels.")
     tests: list[ReviewedTest]
     generators: list[ReviewedGenerator]
 
@@ -133,8 +134,8 @@ def review_words(review: ReviewRecord) -> str:
         for what, count in (
             ("rejected", review.rejected),
             ("edited", review.edited),
-            ("relabelled", review.relabelled),
-            ("settled by an adjudicator", review.adjudicated),
+            ("relabeled", review.relabelled),
+            ("decided by an adjudicator", review.adjudicated),
         )
         if count
     ]
@@ -152,22 +153,22 @@ def review_line(stimuli: StimulusSet) -> str:
 
 def never_opened(left_out: int) -> str:
     """Says that a study waits for a review that was never opened."""
-    return f"review: never opened, so {left_out:,} generated texts are left out"
+    return f"review: not started, so {left_out:,} generated texts are excluded"
 
 
 def agreement_words(review: ReviewRecord) -> str:
     """Says how far people agree, in one line."""
     if isinstance(review.agreement, Undefined) and isinstance(review.alpha, Undefined):
-        return f"Agreement of people: undefined, {review.agreement.reason}"
+        return f"Agreement between reviewers: undefined, {review.agreement.reason}"
     raw, alpha = rate_words(review.agreement), coefficient_words(review.alpha)
-    return f"Agreement of people: {raw}; Krippendorff's alpha {alpha}"
+    return f"Agreement between reviewers: {raw}; Krippendorff's alpha {alpha}"
 
 
 def rate_words(found: Result) -> str:
     """A share with its interval and counts, or why there is none."""
     if isinstance(found, Undefined):
         return f"undefined, {found.reason}"
-    return f"{numbers.rate(found.value)} {_interval(found)} ({numbers.fraction(found.numerator, found.denominator)})"
+    return f"{_measured(found, 'rate')} ({numbers.fraction(found.numerator, found.denominator)})"
 
 
 def coefficient_words(found: Result) -> str:
@@ -175,20 +176,20 @@ def coefficient_words(found: Result) -> str:
     if isinstance(found, Undefined):
         return f"undefined, {found.reason}"
     units = numbers.units(found.unit, found.denominator)
-    return f"{numbers.rate(found.value)} {_interval(found)} ({numbers.count(found.denominator)} {units})"
+    return f"{_measured(found, 'coefficient')} ({numbers.count(found.denominator)} {units})"
 
 
-def _interval(found: Estimate) -> str:
-    return (
-        "without an interval" if found.interval is None else numbers.interval(found.interval.low, found.interval.high)
-    )
+def _measured(found: Estimate, scale: Scale) -> str:
+    ends = found.interval
+    interval = "without an interval" if ends is None else numbers.scaled_interval(ends.low, ends.high, scale)
+    return f"{numbers.scaled(found.value, scale)} {interval}"
 
 
 def _undecided(review: ReviewRecord) -> str:
     if not review.undecided:
-        return "none is undecided"
-    policy = "are left out" if review.policy == "leave-out" else "count all the same"
-    return f"{numbers.count(review.undecided)} undecided {policy}"
+        return "none undecided"
+    policy = "excluded" if review.policy == "leave-out" else "included"
+    return f"{numbers.count(review.undecided)} undecided, {policy}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,5 +285,5 @@ def _role(person: PersonStatus) -> str:
 def _done(person: PersonStatus) -> str:
     said = [f"{person.decided:,} decided"]
     said += [f"{person.skipped:,} skipped"] if person.skipped else []
-    said += [f"{person.adjudicated:,} settled"] if person.adjudicated else []
+    said += [f"{person.adjudicated:,} adjudicated"] if person.adjudicated else []
     return ", ".join(said)

@@ -24,17 +24,17 @@ from umpirical.store.generation import GenerationStore
 
 
 class WriterSpec(BaseModel):
-    """A model that writes stimuli, or that validates them."""
+    """A model that writes or validates test cases."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: ModelSpec
-    max_tokens: int = Field(default=2000, ge=1, description="Of one answer.")
+    max_tokens: int = Field(default=2000, ge=1, description="Maximum tokens of one reply.")
 
     @model_validator(mode="after")
     def _writes(self) -> "WriterSpec":
         if not ADAPTERS.get(self.model.adapter).writes:
-            raise ValueError("a simulated judge cannot write: name a model on a server, or adapter: simulated-writer")
+            raise ValueError("a simulated judge cannot write; choose a model on a server, or adapter: simulated-writer")
         return self
 
     @property
@@ -54,21 +54,23 @@ Undecided = Literal["count", "leave-out"]
 
 
 class ReviewSpec(BaseModel):
-    """How people review what a generator wrote."""
+    """How people review generated texts."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    overlap: int = Field(default=1, ge=1, le=9, description="People who decide on each text, each by themselves.")
+    overlap: int = Field(default=1, ge=1, le=9, description="Number of reviewers for each text.")
     mode: ReviewMode = Field(
         default="blind",
-        description="blind: what others, validators and the generator's target say is hidden until one has decided.",
+        description="blind: hides other opinions and the generator's target until the reviewer has decided.",
     )
     undecided: Undecided = Field(
         default="count",
-        description="Whether a generated text counts that nobody has decided on, or people disagree on.",
+        description="Whether to include generated texts that reviewers have not decided on or disagree on.",
     )
-    guideline: str | None = Field(default=None, description="A text file: what reviewers are to go by.")
-    sensitive: tuple[str, ...] = Field(default=(), description="Tests whose texts are shown blurred until asked for.")
+    guideline: str | None = Field(default=None, description="Text file with the guideline for reviewers.")
+    sensitive: tuple[str, ...] = Field(
+        default=(), description="Tests whose texts are blurred until the reviewer shows them."
+    )
 
 
 @dataclass(frozen=True, slots=True)

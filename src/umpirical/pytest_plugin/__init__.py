@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["umpirical"]
 
 MARKER = (
-    "umpirical(**settings): measures a judge. Settings are those of `assert_reliable`, for all judges of the test; "
-    "tests with the fixture `umpirical` have the marker by themselves, so -m 'not umpirical' leaves them out"
+    "umpirical(**settings): test judges. The settings are those of `assert_reliable` and apply to all judges of the "
+    "test. Tests with the fixture `umpirical` get this marker automatically; deselect them with -m 'not umpirical'"
 )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("umpirical", "measuring LLM judges (umpirical)")
+    group = parser.getgroup("umpirical", "test LLM judges (umpirical)")
     for option in OPTIONS:
         option.add_to(group, parser)
 
@@ -88,7 +88,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     measured = [(test, finding) for test, finding in found if finding["outcome"] != "not measured"]
     if not measured:
         return
-    terminalreporter.section("umpirical: judges that were measured", sep="=")
+    terminalreporter.section("umpirical: judges tested", sep="=")
     for test, finding in sorted(measured, key=lambda entry: entry[0]):
         terminalreporter.write_line(f"{test}: {finding['outcome']}: {finding['headline']}")
         # The reason of a failure is printed with the failures.

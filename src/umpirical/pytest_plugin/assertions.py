@@ -50,7 +50,7 @@ class JudgeAssertions:
         """Measures a judge, and passes if the policy lets it be used; returns its report.
 
         `judge` is whatever `umpirical.datasheet` measures: a function, a judge object, or the name of a judge. `policy`
-        is a shipped one by its name (release is adjudication), a .yaml file, or a mapping with its keys. If `strict`,
+        is the name of a shipped one, a .yaml file, or a mapping with its keys. If `strict`,
         every limit has to pass, also one that a way of use would make up for. `settings` are those of
         `umpirical.datasheet`, such as `size` or `max_cost`. What is left out is as the marker says, or else the command
         line or the ini file.
@@ -154,7 +154,7 @@ def _kept(study: Study[Any]) -> Report[Any]:
     report = kept_report(study)
     if report is None:
         [judge] = study.spec.judges
-        raise _Unasked(f"judge {judge.name} has not been asked yet", "run the test without --umpirical-no-ask")
+        raise _Unasked(f"judge {judge.name} has no stored answers", "run the test without --umpirical-no-ask")
     return report
 
 
@@ -165,7 +165,9 @@ def _lowest(cost: object, ceiling: str | None) -> object:
     try:
         return min(Decimal(str(cost)), Decimal(ceiling))
     except InvalidOperation:
-        raise UsageError(f"the budget is {cost!r}, and at most {ceiling!r}", fix="give US dollars, such as 5") from None
+        raise UsageError(
+            f"invalid budget {cost!r} or maximum {ceiling!r}", fix="give US dollars, for example 5"
+        ) from None
 
 
 def _policy(policy: str | Mapping[str, Any] | None, root: Path) -> str | Mapping[str, Any] | None:
@@ -221,10 +223,10 @@ def _deciding(held: Report[Any], outcome: Reliability) -> Iterator[str]:
         if measure is not None and isinstance(found := measure.result, Estimate):
             value, interval = numbers.measured_value(measure, found), numbers.measured_interval(measure, found.interval)
             counts = numbers.measured_counts(measure, found)
-            seen = f"{value} {interval} ({counts}), allowed: {numbers.limit(limit.kind, limit.value)}"
+            seen = f"{value} {interval} ({counts}), threshold: {numbers.limit(limit.kind, limit.value)}"
             if limit.needed is not None and limit.unit is not None:
                 needed = f"{numbers.about(limit.needed)} {numbers.units(limit.unit, limit.needed)}"
-                seen = f"{seen}; about {needed} would settle it"
+                seen = f"{seen}; about {needed} would be enough"
         yield f"{limit.verdict} {limit.title or limit.measure}{where}: {seen}"
     if not held.record.complete:
         yield "the run is incomplete"
@@ -233,4 +235,4 @@ def _deciding(held: Report[Any], outcome: Reliability) -> Iterator[str]:
 def _ways_on(size: str, outcome: Reliability) -> Iterator[str]:
     """Yields what would settle an inconclusive test."""
     if outcome == "inconclusive" and size != LARGEST:
-        yield f"more data may settle it: size={LARGEST!r}"
+        yield f"collect more data: size={LARGEST!r}"

@@ -36,20 +36,24 @@ class Option:
 
 
 OPTIONS = (
-    Option("folder", "where answers are kept between runs; default: .umpirical in the root directory", "DIR"),
-    Option("report", "where datasheets are written; default: reports in that folder", "DIR"),
-    Option("policy", "what judges are held to: ranking, adjudication (or release), claim, ci-smoke, or a file", "NAME"),
-    Option("size", "how much is asked: screen, paper, standard or full; default: standard", "SIZE"),
-    Option("max-cost", "the budget of each judge in US dollars; on the command line, no test may exceed it", "USD"),
+    Option("folder", "folder for stored answers; default: .umpirical in the root directory", "DIR"),
+    Option("report", "folder for datasheets; default: reports in that folder", "DIR"),
+    Option("policy", "policy to check judges against: ranking, adjudication, claim, ci-smoke, or a file", "NAME"),
+    Option("size", "size of a run: screen, paper, standard or full; default: standard", "SIZE"),
+    Option(
+        "max-cost",
+        "spending cap per judge in US dollars; on the command line, it also limits the caps set in tests",
+        "USD",
+    ),
     Option(
         "inconclusive",
-        "how a test counts if the data do not settle it: fail (default), skip or xfail",
+        "how an inconclusive test counts: fail (default), skip or xfail",
         "HOW",
         choices=COUNTED_AS,
     ),
-    Option("strict", "hold judges to every limit, also where a way of use makes up for it"),
-    Option("no-ask", "send nothing: measure what has been answered, and call the rest inconclusive"),
-    Option("trust", "agree to what files say about judges, and to answers that came from another machine"),
+    Option("strict", "require every check to pass, including those that a recommended use compensates for"),
+    Option("no-ask", "make no calls: use stored answers; judges without enough of them are inconclusive"),
+    Option("trust", "approve what judge files ask for, and answers from other machines"),
 )
 
 
@@ -76,7 +80,7 @@ def settings_of(config: pytest.Config) -> Settings:
     folder = _path(config, "umpirical_folder") or config.rootpath / ".umpirical"
     counted = _said(config, "umpirical_inconclusive") or COUNTED_AS[0]
     if counted not in COUNTED_AS:
-        raise pytest.UsageError(f"umpirical_inconclusive is {counted!r}, expected one of {', '.join(COUNTED_AS)}")
+        raise pytest.UsageError(f"invalid umpirical_inconclusive {counted!r} (choose {', '.join(COUNTED_AS)})")
     return Settings(
         folder=folder,
         report=_path(config, "umpirical_report") or folder / "reports",

@@ -94,7 +94,7 @@ def words(measure: MeasureRecord, estimate: Estimate) -> str:
     if estimate.planning_interval is not None:
         said.append(f"planning interval {numbers.measured_interval(measure, estimate.planning_interval)}")
     if measure.planted is not None:
-        said.append(f"planted {numbers.scaled(measure.planted, measure.scale)}")
+        said.append(f"true value {numbers.scaled(measure.planted, measure.scale)}")
     return ", ".join(said)
 
 
@@ -147,18 +147,18 @@ def dot_cell(measure: MeasureRecord, limit: LimitRecord | None = None) -> DotCel
     """Draws the interval dot plot of one rate or difference."""
     estimate, ends = measure.result, AXES.get(measure.scale)
     if ends is None or not isinstance(estimate, Estimate) or not ends[0] <= estimate.value <= ends[1]:
-        return NotDrawn("Not drawn: no axis with two ends.")
+        return NotDrawn("Not drawn: this scale has no fixed ends.")
     axis = _axis(*ends)
     said = words(measure, estimate)
     return DotCell(
         title=f"{measure.title} {measure.stratum}".strip(),
-        desc=f"{said}, limit {numbers.limit(limit.kind, limit.value)}" if limit else said,
+        desc=f"{said}, must be {numbers.limit(limit.kind, limit.value, limit.measure)}" if limit else said,
         x=place(axis(estimate.value)),
         interval=span(estimate.interval, axis, edges=ends),
         planning=span(estimate.planning_interval, axis, edges=ends),
         planted=planted(measure, axis),
         allowed=_allowed(limit, axis, ends) if limit else None,
-        ends=None if measure.scale == "rate" else (numbers.step(ends[0]), f"+{numbers.step(ends[1])}"),
+        ends=None if measure.scale == "rate" else (numbers.points(ends[0]), numbers.points(ends[1])),
     )
 
 

@@ -1,19 +1,20 @@
-"""The gate for CI servers: as JUnit's XML, and on GitHub.
+"""The gate for CI servers: as JUnit XML, and on GitHub.
 
-JUnit's XML is what every CI server shows: one test case for each limit, and for each regression row.
+Every CI server shows JUnit XML: one test case for each check, and one for each regression row.
 
-A limit that decides against the judge is a `failure`. One that decides and is not settled is an `error`: nobody knows
-what the result is, and a server would show anything else as green. One that is missed or not settled and does not
-decide is `skipped`, with the reason. So the file is green exactly where the command exits with 0.
+A check that decides against the judge is a `failure`. A check that decides and is inconclusive is an `error`, because a
+server would show anything else as green. A check that does not pass and does not decide is `skipped`, with the reason.
+So the file is green exactly where the command exits with 0.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from xml.etree import ElementTree as ET
 
 from umpirical.reports.decision import INCOMPLETE
 from umpirical.reports.gate import GateDecision, HeldLimit
+from umpirical.reports.numbers import margin
 from umpirical.reports.pages import plain
 from umpirical.reports.regressions import RegressionRow
 from umpirical.text.inert import no_command, one_line
@@ -32,9 +33,16 @@ class _Case:
     message: str = ""
 
 
-def render_junit(gate: GateDecision) -> str:
-    """Renders the gate. The same decision gives the same text: it has neither a time nor the name of a machine."""
+def render_junit(gates: Sequence[GateDecision]) -> str:
+    """Renders gates. The same decisions give the same text: it has neither a time nor the name of a machine."""
     suites = ET.Element("testsuites", name="umpirical gate")
+    cases = [case for gate in gates for case in _add_suite(suites, gate)]
+    _count(suites, cases)
+    ET.indent(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
+
+
+def _add_suite(suites: ET.Element, gate: GateDecision) -> list[_Case]:
     suite = ET.SubElement(suites, "testsuite", name=_inert(gate.judge))
     properties = ET.SubElement(suite, "properties")
     for name in ("verdict", "policy", "policy_line", "protocol", "run", "line"):
@@ -42,13 +50,15 @@ def render_junit(gate: GateDecision) -> str:
     cases = list(_cases(gate))
     for case in cases:
         _write(suite, case, _inert(gate.judge))
-    for element in (suites, suite):
-        element.set("tests", str(len(cases)))
-        for result, plural in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
-            element.set(plural, str(sum(case.result == result for case in cases)))
-        element.set("time", "0")
-    ET.indent(suites)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
+    _count(suite, cases)
+    return cases
+
+
+def _count(element: ET.Element, cases: Sequence[_Case]) -> None:
+    element.set("tests", str(len(cases)))
+    for result, plural in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+        element.set(plural, str(sum(case.result == result for case in cases)))
+    element.set("time", "0")
 
 
 def _inert(text: str) -> str:
@@ -96,7 +106,7 @@ def _write(suite: ET.Element, case: _Case, judge: str) -> None:
 # command: whoever names a judge does not get to write one.
 
 
-WORDS = {"pass": "PASS", "fail": "**FAIL**", "open": "**OPEN**", "noted": "noted"}
+WORDS = {"pass": "PASS", "fail": "**FAIL**", "open": "**INCONCLUSIVE**", "noted": "noted"}
 
 MOST_ANNOTATIONS = 10
 """GitHub shows as many of each kind from a step."""
@@ -109,7 +119,7 @@ def render_summary(gate: GateDecision) -> str:
 
 def _summary(gate: GateDecision) -> Iterator[str]:
     yield from (f"### {plain(gate.judge)}: {plain(gate.title)}", "", plain(gate.line), "")
-    yield from ("| limit | allowed | | why |", "| --- | --- | --- | --- |")
+    yield from ("| check | threshold | | why |", "| --- | --- | --- | --- |")
     for limit in gate.limits:
         yield f"| {plain(limit.title)} | {plain(limit.allowed)} | {WORDS[limit.effect]} | {plain(limit.why)} |"
     yield ""
@@ -118,7 +128,7 @@ def _summary(gate: GateDecision) -> Iterator[str]:
     if gate.baseline is None:
         return
     run, judge = plain(gate.baseline.run), plain(gate.baseline.judge)
-    yield f"Against {run} ({judge}), worse by more than {gate.baseline.margin:g}:"
+    yield f"Compared with {run} ({judge}), worse by more than {margin(gate.baseline.margin)}:"
     yield from ("", "| measure | | before → now |", "| --- | --- | --- |")
     for row in gate.baseline.rows:
         standing = "**WORSE**" if row.standing == "worse" else row.standing

@@ -1,9 +1,9 @@
-"""The engine of every comparison: what judges differ by on the same units, what that is worth, each against each.
+"""The engine of every comparison: paired differences between judges on the same units, and their significance.
 
-Judges are named by their place in the list of a comparison, from 0. A difference is the second value less the first. A
-row that a limit or a test decides by is primary: it counts as shown if it stands after Holm's correction. Every other
-row is exploratory: Benjamini and Hochberg's correction tells a hint from noise, and a hint is for the next comparison
-to confirm. A protocol says which runs it compares, which rows are primary, and what its page shows.
+Judges are named by their place in the list of a comparison, from 0. A difference is the second value minus the first. A
+row that a check or a test decides by is primary: it is significant if it survives Holm's correction. Every other row is
+exploratory: Benjamini and Hochberg's correction separates hints from noise, and the next comparison has to confirm a
+hint. A protocol says which runs it compares, which rows are primary, and what its page shows.
 """
 
 import hashlib
@@ -113,7 +113,7 @@ def margin_of(measure: str, scale: Scale, given: float | None = None) -> float:
 def refuse_margin(given: float | None) -> None:
     """Raises UsageError for a margin that no difference of two shares can have."""
     if given is not None and not 0 < given < 1:
-        raise UsageError(f"the margin is {given:g}", fix="give a difference of two shares, such as 0.05")
+        raise UsageError(f"invalid margin {given:g}", fix="give a share between 0 and 1, such as 0.05 for 5 points")
 
 
 def words_on(  # noqa: PLR0911  # one line for each of the words
@@ -161,13 +161,13 @@ def open_runs(folders: Sequence[Path]) -> list[Run]:
 
 def refuse_one_run(runs: Sequence[Run]) -> None:
     if len(runs) < 2:
-        raise UsageError("a comparison needs at least two runs", fix="name another run, or a study with several judges")
+        raise UsageError("a comparison needs at least two runs", fix="name another run or a study with several judges")
 
 
 def refuse_unknown_places(places: Sequence[int], judges: int) -> None:
     """Raises ValueError if a record names a judge by a place that it does not have."""
     if (last := max(places, default=0)) >= judges:
-        raise ValueError(f"there are {judges} judges, and one is named by place {last}")
+        raise ValueError(f"there are only {judges} judges, but the record refers to place {last}")
 
 
 def comparison_folder(runs: Sequence[str], *, noun: str = "judges") -> str:
@@ -224,18 +224,18 @@ class DifferenceRecord(Strict):
     measure: str
     title: str
     about: str
-    worse: Worse = Field(description="By the policy's limit, if it has one on this measure.")
+    worse: Worse = Field(description="As in the policy's check, if it has one on this measure.")
     scale: Scale
     arm: str
     stratum: str
-    difference: ResultRecord = Field(description="The second less the first, on the same pairs.")
-    equivalence: Interval | None = Field(description="The interval that has to lie within the margin.")
-    margin: float = Field(description="The difference that does not matter, either way.")
-    missing: tuple[float, float] = Field(description="Shares of both judges' units that have no answer.")
-    family: Family = Field(description="Primary if a policy has a limit on it, under the judges' own prompts.")
-    p_value: float | None = Field(description="Of no difference, the row taken alone.")
-    adjusted_p: float | None = Field(description="For the row among those of its family, over all pairs of judges.")
-    sign_flip_p: float | None = Field(description="If the two could be exchanged within each family of tasks.")
+    difference: ResultRecord = Field(description="The second minus the first, on the same pairs.")
+    equivalence: Interval | None = Field(description="The interval that must lie within the margin.")
+    margin: float = Field(description="The largest difference that does not matter, in either direction.")
+    missing: tuple[float, float] = Field(description="Share of each judge's units without an answer.")
+    family: Family = Field(description="Primary if a policy checks it, under the judges' own prompts.")
+    p_value: float | None = Field(description="Of no difference, for this row alone.")
+    adjusted_p: float | None = Field(description="Corrected over all rows of its family and all pairs of judges.")
+    sign_flip_p: float | None = Field(description="If the two judges could be exchanged within each task family.")
     words: Words
 
 
@@ -332,7 +332,10 @@ SIGNS: dict[Sense, str] = {
     "undecided": "?",
     "not comparable": "–",
 }
-"""What a cell shows beside its number, and never the colour alone."""
+"""What a cell shows beside its number, and never the color alone."""
+
+WORDS: Mapping[str, str] = {"undecided": "inconclusive", "differs": "different"}
+"""What people read, where that is not the name itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,9 +414,9 @@ def _matrix(differences: Sequence[DifferenceRecord], judges: int) -> Matrix:
         about=one.about,
         part=numbers.part(one.stratum) if one.stratum else "",
         worse=one.worse,
-        margin=numbers.ratio(one.margin),
-        summary=f"{numbers.count(told)} told apart, {numbers.count(level)} equivalent, "
-        f"{numbers.count(len(differences) - told - level)} undecided",
+        margin=numbers.margin(one.margin),
+        summary=f"{numbers.count(told)} significant, {numbers.count(level)} equivalent, "
+        f"{numbers.count(len(differences) - told - level)} inconclusive",
         rows=rows,
     )
 
@@ -421,15 +424,18 @@ def _matrix(differences: Sequence[DifferenceRecord], judges: int) -> Matrix:
 def _cell(one: DifferenceRecord, row: int) -> Cell:
     sense = _sense(one, row)
     if not isinstance(one.difference, Estimate):
-        return Cell(sense, SIGNS[sense], "", f"{sense}: {one.difference.reason}")
+        return Cell(sense, SIGNS[sense], "", f"{WORDS.get(sense, sense)}: {one.difference.reason}")
     turn = 1 if row == one.second else -1
     value, ends = turn * one.difference.value, one.difference.interval
     low, high = (None, None) if ends is None else (ends.low, ends.high)
     low, high = (low, high) if turn > 0 else (_minus(high), _minus(low))
-    said = [sense, f"difference {numbers.difference(value)} {numbers.scaled_interval(low, high, 'difference')}"]
+    said = [
+        WORDS.get(sense, sense),
+        f"difference {numbers.difference(value)} {numbers.scaled_interval(low, high, 'difference')}",
+    ]
     said += [] if one.adjusted_p is None else [f"corrected {numbers.p_value(one.adjusted_p)}"]
     said += [] if one.sign_flip_p is None else [f"sign-flip {numbers.p_value(one.sign_flip_p)}"]
-    return Cell(sense, SIGNS[sense], numbers.shift(value), ", ".join(said))
+    return Cell(sense, SIGNS[sense], numbers.points(value), ", ".join(said))
 
 
 def _minus(value: float | None) -> float | None:

@@ -1,9 +1,9 @@
 """Decides by rule what to do with a judge. No decision is worded by hand: its words come from the policy and limits.
 
 The first of these that applies is the verdict: an incomplete run or a failed blocking gate of the stimuli, **not enough
-data**; a broken essential limit, **do not use**; an open one, **not enough data**; a limit made up for, a limit that is
-not essential and does not pass, or a part of the data in which the judge is shown to be weak, **use with limits**;
-otherwise **use**. What makes a limit broken, open or made up for is in `limits`.
+data**; a broken essential check, **do not use**; an open one, **not enough data**; a check made up for, a check that is
+not essential and does not pass, or a part of the data in which the judge is shown to be weak, **use with
+restrictions**; otherwise **use**. What makes a check broken, open or made up for is in `limits`.
 
 The verdict is a part of the record. Commands, pages, cards and galleries read it there, and decide nothing.
 
@@ -21,7 +21,7 @@ from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
 from umpirical.reports.limits import Side, one_sided
-from umpirical.reports.numbers import about, rate, units
+from umpirical.reports.numbers import about, level, units
 from umpirical.reports.parts import not_for_words, parts_named
 from umpirical.reports.policy import Limit, Policy, at
 from umpirical.reports.record import (
@@ -39,7 +39,7 @@ Advice = Literal["use", "use-with-limits", "do-not-use", "not-enough-data"]
 
 TITLES: dict[Advice, str] = {
     "use": "Use",
-    "use-with-limits": "Use with limits",
+    "use-with-limits": "Use with restrictions",
     "do-not-use": "Do not use",
     "not-enough-data": "Not enough data",
 }
@@ -52,14 +52,14 @@ INCOMPLETE = 5
 
 RULES = (
     """\
-A limit is held one-sided. It passes if an exact bound, with every missing answer counted against the judge, lies \
-inside it, and fails if a bound on the other side lies outside. What is neither is INCONCLUSIVE; what was not \
-measured or is undefined is N/A, and N/A never counts as a pass.
-Not enough data: the run is incomplete, or the stimuli failed a gate that blocks.
-Do not use: otherwise, an essential limit fails, and no way of use makes up for it.
-Not enough data: otherwise, an essential limit is INCONCLUSIVE or N/A and nothing makes up for it.
-Use with limits: otherwise, a limit is missed or unsettled; a way of use makes up for every essential one.
-Use: every limit passes."""
+Each check compares a one-sided bound with a threshold. It passes if the bound meets the threshold, even with every \
+missing answer counted against the judge. It fails if the bound on the other side misses the threshold. Otherwise it \
+is INCONCLUSIVE. A check is N/A if its measure was not taken or is undefined; N/A never counts as a pass.
+Not enough data: the run is incomplete, or the test cases failed a gate that blocks.
+Do not use: otherwise, an essential check fails, and no recommended use compensates for it.
+Not enough data: otherwise, an essential check is INCONCLUSIVE or N/A, and no recommended use compensates for it.
+Use with restrictions: otherwise, a check does not pass; a recommended use compensates for every essential one.
+Use: every check passes."""
 ).splitlines()
 """The rules as printed on the page."""
 
@@ -68,8 +68,8 @@ class VerdictRecord(Strict):
     """What to do with the judge."""
 
     verdict: Advice
-    policy_name: str = Field(default="", description="The policy that led here.")
-    sentences: list[str] = Field(description="What decides, first of all, and what else to know.")
+    policy_name: str = Field(default="", description="The policy behind the verdict.")
+    sentences: list[str] = Field(description="The reason for the verdict first, then what else to know.")
 
     @property
     def title(self) -> str:
@@ -85,13 +85,13 @@ class VerdictRecord(Strict):
 class DecisionRecord(VerdictRecord):
     """What to do with the judge, in the words of the policy."""
 
-    sentences: list[str] = Field(description="Two: what decides, and how sure it is.")
+    sentences: list[str] = Field(description="Two: the reason for the verdict, and the inconclusive checks.")
     good_for: list[str] = Field(default=[])
     not_for: list[str] = Field(default=[])
     use_like_this: list[str] = Field(default=[])
     not_measured: list[str] = Field(default=[])
-    would_change: list[str] = Field(default=[], description="What would change the verdict.")
-    policy: list[str] = Field(default=[], description="The rules that led here, as they stand.")
+    would_change: list[str] = Field(default=[], description="Changes that would lead to another verdict.")
+    policy: list[str] = Field(default=[], description="The rules behind the verdict, in words.")
 
     @property
     def line(self) -> str:
@@ -117,21 +117,21 @@ def verdict_on(held: Sequence[LimitRecord], *, complete: bool, restricted: bool 
 
 
 def tally(verdicts: Iterable[LimitVerdict]) -> str:
-    """Says what became of all limits: the counts add up to their number.
+    """Says what became of all checks: the counts add up to their number.
 
     >>> tally(["PASS", "PASS", "FAIL", "N/A"])
-    '2 of 4 limits pass, 1 fails and 1 is not measured'
+    '2 of 4 checks passed, 1 failed and 1 was not measured'
     """
     counted = Counter(verdicts)
     passed, total = counted["PASS"], counted.total()
     if total and passed == total:
-        return f"All {total} limits pass" if total > 1 else "The only limit passes"
+        return f"All {total} checks passed" if total > 1 else "The only check passed"
     words: dict[LimitVerdict, tuple[str, str]] = {
-        "FAIL": ("fails", "fail"),
+        "FAIL": ("failed", "failed"),
         "INCONCLUSIVE": ("is inconclusive", "are inconclusive"),
-        "N/A": ("is not measured", "are not measured"),
+        "N/A": ("was not measured", "were not measured"),
     }
-    first = f"{passed} of {total} {units('limit', total)} {'passes' if passed == 1 else 'pass'}"
+    first = f"{passed} of {total} {units('check', total)} passed"
     others = [f"{counted[one]} {said[counted[one] > 1]}" for one, said in words.items() if counted[one]]
     return together([first, *others])
 
@@ -180,7 +180,7 @@ def decide_in_parts(
             sentences += [say(limit) for limit in essential if limit.state == "broken"]
             weak = []
         case "not-enough-data":
-            nothing = [] if essential else ["Nothing essential was measured."]
+            nothing = [] if essential else ["No essential measure was taken."]
             sentences += [say(limit) for limit in essential if limit.state == "open"] or nothing
             if unfinished:
                 sentences = [f"The run is incomplete: {unfinished}."]
@@ -188,7 +188,7 @@ def decide_in_parts(
             sentences += [limit.way for limit in essential if limit.way]
             sentences += [say(limit) for limit in held if not limit.essential and limit.verdict != "PASS"]
             if weak and len(sentences) == 1:
-                sentences.append(f"That is over all {parts.what}, and it does not hold in each part of them.")
+                sentences.append(f"This holds for all {parts.what} together, but not for each part of the data.")
             sentences += parts.unknown
         case "use":
             pass
@@ -202,7 +202,7 @@ def said(limit: LimitRecord) -> str:
 def said_with_need(limit: LimitRecord) -> str:
     """Also says how many more units settle a limit."""
     more = limit.more_needed
-    needed = "" if more is None else f"; about {about(more)} more {units(str(limit.unit), more)} settle it"
+    needed = "" if more is None else f"; about {about(more)} more {units(str(limit.unit), more)} would decide it"
     return f"{limit.title}: {limit.why}{needed}."
 
 
@@ -223,7 +223,8 @@ def weak_parts(
             for side in get_args(Side)
         )
         if high < least[one.name]:
-            yield f"{part_of(one)}: {says[one.name]} {rate(result.value)} {numbers.interval(low, high)}"
+            seen = f"{numbers.measured_value(one, result)} {numbers.scaled_interval(low, high, one.scale)}"
+            yield f"{part_of(one)}: {says[one.name]} {seen}"
 
 
 def find(table: Mapping[tuple[str, str], str], measures: Sequence[GroupedMeasure]) -> list[str]:
@@ -233,7 +234,7 @@ def find(table: Mapping[tuple[str, str], str], measures: Sequence[GroupedMeasure
     for key, words in table.items():
         result = own[key].result if key in own else None
         if isinstance(result, Estimate):
-            found.append(words.format(f"{rate(result.value)} {numbers.measured_interval(own[key], result.interval)}"))
+            found.append(words.format(numbers.measured(own[key], result)))
     return found
 
 
@@ -264,7 +265,7 @@ def decide(
     """
     arm = BASELINE if any(limit.arm == BASELINE for limit in limits) or not limits else limits[0].arm
     held = [limit for limit in limits if limit.arm == arm]
-    blocked = [f"the stimuli failed the gate {gate.name}" for gate in gates if gate.blocks and not gate.passed]
+    blocked = [f"the test cases failed the gate {gate.name}" for gate in gates if gate.blocks and not gate.passed]
     lacking = [*blocked, *([f"the run is incomplete: {unfinished}"] if unfinished else [])]
     verdict = verdict_on(held, complete=not lacking)
     usable = verdict in {"use", "use-with-limits"}
@@ -297,8 +298,9 @@ def _sentence(words: str) -> str:
 
 def _rates(policy: Policy) -> Iterator[str]:
     yield (
-        f"Error rates, all limits and all looks together: a judge that is at an essential limit is accepted in at most "
-        f"{rate(policy.accepts)} of runs, and one that meets every limit is refused in at most {rate(policy.refuses)}."
+        f"Error rates, over all checks and follow-ups: a judge exactly at an essential threshold is accepted in at "
+        f"most {level(policy.accepts)} of runs. One that meets every threshold is refused in at most "
+        f"{level(policy.refuses)}."
     )
 
 
@@ -309,32 +311,40 @@ def _what_decides(verdict: Advice, held: Sequence[LimitRecord], lacking: Sequenc
         case "use":
             return f"{score}."
         case "do-not-use":
-            return f"It fails on {_list(essential['broken'])}, and no way of using it makes up for that ({score})."
+            failed = _list(sorted(essential["broken"], key=_excess, reverse=True))
+            return f"It fails on {failed}. No recommended use compensates for this. {score}."
         case "use-with-limits":
             rest = [limit for limit in held if limit.verdict != "PASS" and not limit.essential]
-            return f"{score}; {'; '.join(_missed(essential['made up for'], rest))}."
+            return f"{score}. {' '.join(_missed(essential['made up for'], rest))}"
         case "not-enough-data":
-            open_ = f"it is open whether it meets the limits for {_list(essential['open'])}"
-            undecided = open_ if essential["open"] else "nothing essential was measured"
-            return f"{score}, but {' and '.join(lacking or [undecided])}."
+            open_ = f"More data is needed for {_list(essential['open'])}."
+            undecided = open_ if essential["open"] else "No essential measure was taken."
+            return f"{score}. {' '.join(map(_sentence, lacking)) or undecided}"
+
+
+def _excess(limit: LimitRecord) -> float:
+    """Returns how far a failed check is beyond its threshold, as a share of the room there: the worst has the most."""
+    if limit.bound is None:
+        return 0.0
+    room = limit.value if limit.kind == "at_least" else 1 - limit.value
+    return abs(limit.bound - limit.value) / (room if room > 0 else 1.0)
 
 
 def _missed(cured: Sequence[LimitRecord], rest: Sequence[LimitRecord]) -> Iterator[str]:
     if cured:
-        missed = f"{_list(cured)} {_are(cured)} missed, unsettled or not measured"
-        yield f"{missed}, and the way of use given here makes up for that"
+        yield f"Use it only as recommended, because of {_list(cured)}."
     if any(limit.failing for limit in rest):
-        yield f"it fails on {together(parts_named(rest))}"
+        yield f"It fails on {together(parts_named(rest))}."
     if rest := [limit for limit in rest if not limit.failing]:
-        yield f"{_list(rest)} {_are(rest)} missed, unsettled or not measured, and not essential"
+        yield f"Not passed, but not essential: {_list(rest)}."
 
 
 def _how_sure(held: Sequence[LimitRecord]) -> str:
     unsettled = [limit for limit in held if limit.verdict == "INCONCLUSIVE"]
     if not unsettled:
         missing = [limit for limit in held if limit.verdict == "N/A"]
-        return f"Not measured: {_list(missing)}." if missing else "No limit is left unsettled at this size of run."
-    return f"Not settled at this size: {', '.join(map(_more, unsettled))}."
+        return f"Not measured: {_list(missing)}." if missing else "No check is inconclusive."
+    return f"Inconclusive at this size: {', '.join(map(_more, unsettled))}."
 
 
 def _more(limit: LimitRecord) -> str:
@@ -354,7 +364,7 @@ def _good_for(held: Sequence[LimitRecord]) -> list[str]:
 
 
 def _not_for(held: Sequence[LimitRecord]) -> list[str]:
-    doubt = {"FAIL": ".", "INCONCLUSIVE": " (not settled)."}
+    doubt = {"FAIL": ".", "INCONCLUSIVE": " (inconclusive)."}
     return [words for limit in held for words in not_for_words(limit)] + [
         limit.not_for.removesuffix(".") + doubt[limit.verdict]
         for limit in held
@@ -364,7 +374,10 @@ def _not_for(held: Sequence[LimitRecord]) -> list[str]:
 
 def _ways(held: Sequence[LimitRecord]) -> list[str]:
     made_up = [limit.way for limit in held if limit.essential and limit.state == "made up for"]
-    return [*dict.fromkeys(made_up), "With its prompt and settings as measured: another prompt is another judge."]
+    return [
+        *dict.fromkeys(made_up),
+        "Keep its prompt and settings as measured. A different prompt is a different judge.",
+    ]
 
 
 def _other_arms(limits: Sequence[LimitRecord], arm: str, verdict: Advice) -> list[str]:
@@ -373,7 +386,7 @@ def _other_arms(limits: Sequence[LimitRecord], arm: str, verdict: Advice) -> lis
     for other in dict.fromkeys(limit.arm for limit in limits if limit.arm != arm):
         found = verdict_on([limit for limit in limits if limit.arm == other], complete=True)
         if _ORDER.index(found) > max(_ORDER.index(verdict), _ORDER.index("not-enough-data")):
-            said.append(f"Consider the prompt of arm {other}: by the same rules it comes to “{TITLES[found]}”.")
+            said.append(f"Consider the prompt variant {other}. By the same rules, its verdict is “{TITLES[found]}”.")
     return said
 
 
@@ -382,12 +395,12 @@ def _would_change(held: Sequence[LimitRecord]) -> list[str]:
     for limit in held:
         if limit.verdict == "PASS":
             continue
-        needs = {"broken": "decides", "open": "decides", "made up for": "restricts the use", "met": ""}[limit.state]
+        needs = {"broken": "decides", "open": "decides", "made up for": "restricts use", "met": ""}[limit.state]
         kind = needs if limit.essential else "is not essential"
         said.append(f"{_name(limit)}, {limit.verdict}, {kind}: {limit.why}.")
         if limit.essential and limit.state in {"broken", "open"}:
             said += [
-                f"{_name(limit)} would be made up for by {_name(need, small=True)}, {need.verdict}: {need.why}."
+                f"{_name(limit)} would be compensated by {_name(need, small=True)}, {need.verdict}: {need.why}."
                 for cure in limit.cures
                 for need in cure.needs
                 if need.measure != limit.measure and need.verdict != "PASS"
@@ -404,7 +417,3 @@ def _name(limit: ConditionRecord, *, small: bool = False) -> str:
 def _list(limits: Sequence[LimitRecord]) -> str:
     names = [_name(limit, small=True) for limit in limits if not limit.failing]
     return together([*names, *parts_named(limits)]) or "nothing"
-
-
-def _are(limits: Sequence[LimitRecord]) -> str:
-    return "is" if len(limits) == 1 else "are"

@@ -141,7 +141,7 @@ def spend_record(run: Run, spent: Spent) -> SpendRecord:
 def _names(served_by: Collection[str]) -> list[str]:
     listed = [name[:LONGEST_NAME] for name in sorted(served_by)[:MOST_NAMES]]
     more = len(served_by) - len(listed)
-    return [*listed, f"and {more:,} other names"] if more else listed
+    return [*listed, f"and {more:,} more"] if more else listed
 
 
 def _budget_record(run: Run) -> BudgetRecord | None:

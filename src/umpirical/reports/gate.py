@@ -1,4 +1,4 @@
-"""The gate: the decision of a judge's record, and its regressions, as one verdict with an exit code: `judge-gate/1`.
+"""The gate: the decision in a judge's record and its regressions, as one verdict with an exit code: `judge-gate/1`.
 
 The verdict is that of the record. Only one thing can take its place: a **regression** against the baseline, if the run
 is complete and the judge is not refused anyway. Nothing of a prompt or of an answer is in it: only names, numbers and
@@ -25,23 +25,23 @@ REGRESSION = 7
 """Exit code. 5 is that of every command on a run that can be resumed, and 6 is a refused price."""
 
 Effect = Literal["pass", "fail", "open", "noted"]
-"""What a limit does to the gate. `noted`: it is missed or not settled, and does not decide, since a way of use makes up
+"""What a check does to the gate. `noted`: it does not pass, and does not decide, because a recommended use compensates
 for it or it is not essential."""
 
 
 class HeldLimit(Strict):
-    """One limit, and what it does to the gate."""
+    """One check, and what it does to the gate."""
 
     measure: str
     stratum: str
     title: str = Field(description="The measure's or the test's, with its stratum.")
-    allowed: str = Field(description="The limit in words; empty for a test with several.")
+    allowed: str = Field(description="The threshold in words; empty for a test with several.")
     verdict: LimitVerdict
     effect: Effect
     worse: Literal["higher", "lower"] | None = Field(description="Which direction is bad news; null if both are.")
     why: str
     more_needed: int | None = Field(
-        default=None, description="Units that would settle it, besides those there are; of the nearest way."
+        default=None, description="More units that would decide it, or the nearest recommended use."
     )
     unit: str | None = None
 
@@ -52,7 +52,9 @@ class BaselineRecord(Strict):
     judge: str
     run: str
     margin: float = Field(description="How much worse a measure may be before it counts.")
-    level: float = Field(description="How often a judge that is worse by no more is told it is, at most.")
+    level: float = Field(
+        description="At most how often a judge that is not worse by more than the margin is called worse."
+    )
     rows: list[RegressionRow]
 
     @property
@@ -68,11 +70,11 @@ class GateDecision(Strict):
     run: str
     protocol: str
     policy: str = Field(description="The policy's name; empty for a protocol without policies.")
-    policy_digest: str = Field(default="", description="Digest of everything that the policy asks.")
+    policy_digest: str = Field(default="", description="Digest of everything in the policy.")
     policy_shipped: bool = Field(default=True, description="Whether this version ships that policy.")
-    verdict: str = Field(description="As of the record's decision, or `regression`.")
+    verdict: str = Field(description="The verdict in the record, or `regression`.")
     exit_code: int
-    line: str = Field(description="The verdict and what decides, in one line.")
+    line: str = Field(description="The verdict and its reason, in one line.")
     limits: list[HeldLimit]
     baseline: BaselineRecord | None = None
 
@@ -122,7 +124,7 @@ def held_limit(limit: LimitRecord) -> HeldLimit:
         measure=limit.measure,
         stratum=limit.stratum,
         title=f"{limit.title or limit.measure}{at(limit.stratum)}",
-        allowed=numbers.limit(limit.kind, limit.value),
+        allowed=numbers.limit(limit.kind, limit.value, limit.measure),
         verdict=limit.verdict,
         effect=effect,
         worse="higher" if limit.kind == "at_most" else "lower",
@@ -139,7 +141,8 @@ def _aside(limit: LimitRecord, needs: Sequence[ConditionRecord]) -> Iterator[str
     for need in needs:
         if (need.measure, need.stratum) != (limit.measure, limit.stratum) and need.more_needed is not None:
             more = f"about {numbers.about(need.more_needed)} more {numbers.units(str(need.unit), need.more_needed)}"
-            yield f"a way of use would make up for it, and needs {more} for {need.title.lower()}{at(need.stratum)}"
+            name = f"{need.title.lower()}{at(need.stratum)}"
+            yield f"a recommended use would compensate for it; it needs {more} for {name}"
 
 
 class Ruling(NamedTuple):
@@ -161,13 +164,13 @@ def decide_by_effects(
     if unfinished:
         verdict, said = "not-enough-data", [f"The run is incomplete: {unfinished}."]
     elif effects["fail"]:
-        verdict, said = "do-not-use", [f"It fails on {_titles(effects['fail'])} ({score})."]
+        verdict, said = "do-not-use", [f"It fails on {_titles(effects['fail'])}. {score}."]
     elif effects["open"] or not limits:
-        open_ = _titles(effects["open"]) or "anything"
-        verdict, said = "not-enough-data", [f"It is open whether it passes {open_} ({score})."]
+        needed = f"More data is needed for {_titles(effects['open'])}." if effects["open"] else "No check was run."
+        verdict, said = "not-enough-data", [f"{score}. {needed}"]
         if alone := sum(_decided(limit) != limit.verdict for limit in limits):
-            of_them = f"{alone} of them {'passes or fails by itself' if alone == 1 else 'pass or fail by themselves'}"
-            said.append(f"{of_them}, but with this many limits chance alone may do that.")
+            of_them = f"{alone} of them {'passes or fails on its own' if alone == 1 else 'pass or fail on their own'}"
+            said.append(f"{of_them}, but with this many checks, chance alone may cause that.")
     elif effects["noted"] or unknown:
         verdict = "use-with-limits"
         said += [f"Not measured: {_titles(effects['noted'])}."] if effects["noted"] else []
@@ -182,10 +185,8 @@ def _decided(limit: HeldLimit) -> LimitVerdict:
 def ruling(decided: Ruling, baseline: BaselineRecord | None) -> Ruling:
     """Rules on a record that has been decided on, by what has become worse."""
     if baseline is not None and baseline.worse and decided.exit_code not in {EXIT_CODES["do-not-use"], INCOMPLETE}:
-        said = f"worse than {baseline.run} by more than {baseline.margin:g} in {_titles(baseline.worse)}"
-        return Ruling(
-            "regression", f"{GATE_TITLES['regression']}: it is shown to be {said}. {decided.line}", REGRESSION
-        )
+        said = f"worse than {baseline.run} by more than {numbers.margin(baseline.margin)} in {_titles(baseline.worse)}"
+        return Ruling("regression", f"{GATE_TITLES['regression']}: it is {said}. {decided.line}", REGRESSION)
     return decided
 
 

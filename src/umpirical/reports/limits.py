@@ -1,11 +1,11 @@
-"""Holds measures against limits: the only place where a number becomes PASS, FAIL or INCONCLUSIVE.
+"""Checks measures against thresholds: the only place where a number becomes PASS, FAIL or INCONCLUSIVE.
 
-There are two rules. By *interval*, a limit passes only if the whole interval lies inside it, and fails only if the
-whole interval lies outside. By *bound*, an exact bound on one side has to lie inside, with an error that the policy
-sets. Either way, an answer that is missing counts the worst way: a judge may give no verdict where its verdict would
-have changed, so what is left out must not help it to pass.
+There are two rules. By *interval*, a check passes only if the whole interval meets the threshold, and fails only if the
+whole interval misses it. By *bound*, an exact bound on one side has to meet the threshold, with an error that the
+policy sets. Either way, a missing answer counts the worst way: a judge may give no verdict where its verdict would have
+changed, so an excluded answer must not help it to pass.
 
-What a limit of a policy comes to is the same by both rules. It is
+The state of a check in the decision is the same by both rules. It is
 
 - *met*, if it passes;
 - *made up for*, if it fails or is INCONCLUSIVE, at most a tenth of it has no answer, and everything that one of its
@@ -25,6 +25,7 @@ from scipy.special import stdtrit
 from umpirical.domain.measures import Estimate
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.trials import BASELINE
+from umpirical.measures.catalogue import MEASURES
 from umpirical.reports import numbers
 from umpirical.reports.forecast import settling_units, units_to_settle
 from umpirical.reports.parts import check_parts
@@ -82,7 +83,8 @@ def hold_limits(
     refuse = policy.refusing_level(limits)
 
     def title(name: str) -> str:
-        return titles.get(name, name.replace("-", " ").capitalize())
+        known = MEASURES.get(name).title if name in MEASURES.names() else name.replace("-", " ").capitalize()
+        return titles.get(name, known)
 
     return [
         _Holding(
@@ -240,24 +242,23 @@ def _by_interval(condition: Condition, measure: MeasureRecord, estimate: Estimat
     least, most = (condition.value, None) if condition.kind == "at_least" else (None, condition.value)
     counts = condition.measure not in NO_VERDICT
     held = hold(estimate, least, most, forecast=units_needed(measure), count_missing=counts)
-    seen = f"{numbers.measured_value(measure, estimate)} {numbers.measured_interval(measure, estimate.interval)}"
     return {
         "verdict": held.verdict,
         "needed": held.needed,
         "more_needed": None if held.needed is None else held.needed - estimate.denominator,
         "unit": estimate.unit,
         "unanswered": held.unanswered,
-        "why": f"{seen} against {numbers.limit(condition.kind, condition.value)}: {_words(held)}",
+        "why": f"{numbers.measured(measure, estimate)} (must be {_threshold(condition)}); {_words(held)}",
     }
 
 
 def _words(held: Held) -> str:
     if held.unanswered:
-        return "inside, but not with all that has no verdict counted the worst way"
+        return "it would pass, but not if every missing verdict counted against it"
     return {
-        "PASS": "the whole interval is inside",
-        "FAIL": "the whole interval is outside",
-        "INCONCLUSIVE": "the interval holds the limit",
+        "PASS": "the whole interval meets the threshold",
+        "FAIL": "the whole interval misses the threshold",
+        "INCONCLUSIVE": "the interval contains the threshold",
     }[held.verdict]
 
 
@@ -482,20 +483,25 @@ def _bound_needed(condition: Condition, measure: MeasureRecord, estimate: Estima
 
 def _why(condition: Condition, measure: MeasureRecord, estimate: Estimate, held: Mapping[str, Any]) -> str:
     verdict, bound, needed, unanswered = (held[name] for name in ("verdict", "bound", "needed", "unanswered"))
-    seen = f"{numbers.measured_value(measure, estimate)} against {numbers.limit(condition.kind, condition.value)}"
+    seen = f"{numbers.measured_value(measure, estimate)} (must be {_threshold(condition)})"
+    shown = "" if bound is None else numbers.beside(bound, condition.value, measure.scale)
     if verdict == "PASS":
         side = "at most" if condition.kind == "at_most" else "at least"
-        return f"{seen}: it is {side} {numbers.scaled(bound, measure.scale)}"
+        return f"{seen}; it is {side} {shown}"
     if verdict == "FAIL":
         side = "at least" if condition.kind == "at_most" else "at most"
-        return f"{seen}: it is {side} {numbers.scaled(bound, measure.scale)}"
+        return f"{seen}; it is {side} {shown}"
     side = "as high as" if condition.kind == "at_most" else "as low as"
-    shown = f"it may be {side} {numbers.scaled(bound, measure.scale)}" if bound is not None else "it has no bound"
+    seen += f"; it may be {side} {shown}" if shown else "; it has no bound"
     if unanswered:
         lost = f"{numbers.count(unanswered)} {numbers.units(estimate.unit, unanswered)}"
-        return f"{seen}: {shown}, since {lost} without an answer count against it"
+        return f"{seen}, because {lost} without an answer count against it"
     if needed is None:
-        return f"{seen}: {shown}, and at this value more of the same would not settle it"
-    way = "a pass" if _inside(estimate.value, condition) else "a fail"
-    total = f"about {numbers.about(needed)} {numbers.units(estimate.unit, needed)} in all"
-    return f"{seen}: {shown}; if this is its true value, {total} would most likely settle it as {way}"
+        return f"{seen}. If the measured value is right, more data would not decide it"
+    way = "pass" if _inside(estimate.value, condition) else "fail"
+    total = f"about {numbers.about(needed)} {numbers.units(estimate.unit, needed)} in total"
+    return f"{seen}. If the measured value is right, {total} would most likely make it {way}"
+
+
+def _threshold(condition: Condition) -> str:
+    return numbers.limit(condition.kind, condition.value, condition.measure)

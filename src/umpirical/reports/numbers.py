@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Literal, assert_never
 
 from umpirical.domain.measures import Estimate, Interval
-from umpirical.measures.catalogue import Scale
+from umpirical.measures.catalogue import MEASURES, Scale
 from umpirical.reports.record import MeasureRecord
 
 # Wide enough for any float: the default 28 digits make `quantize` fail above 1e25.
@@ -13,21 +13,12 @@ _WIDE = Context(prec=400)
 
 
 def rate(value: float) -> str:
-    """Formats a rate to three decimals.
+    """Formats a rate as a percentage: whole, or with one decimal below 1% and above 99%.
 
-    >>> rate(0.8125), rate(-0.0001)
-    ('0.813', '0.000')
+    >>> rate(0.8125), rate(0.007), rate(0.9999), rate(1.0)
+    ('81%', '0.7%', '>99.9%', '100%')
     """
-    return _fixed(value, places=3)
-
-
-def percent(value: float) -> str:
-    """Formats a rate as a whole percentage.
-
-    >>> percent(0.374), percent(1.0)
-    ('37%', '100%')
-    """
-    return f"{_fixed(100 * value, places=0)}%"
+    return f"{_percent(value)}%" if isfinite(value) else _percent(value)
 
 
 def ratio(value: float) -> str:
@@ -54,12 +45,12 @@ def fraction(numerator: float, denominator: int) -> str:
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """The limits of a rate.
+    """The ends of an interval of a rate, in percent.
 
     >>> interval(0.03612, 0.180689), interval(None, 0.5)
-    ('[0.036, 0.181]', 'below 0.500')
+    ('[4, 18]', 'below 50')
     """
-    return _limits(None if low is None else rate(low), None if high is None else rate(high))
+    return scaled_interval(low, high, "rate")
 
 
 def step(value: float) -> str:
@@ -72,12 +63,21 @@ def step(value: float) -> str:
 
 
 def level(value: float) -> str:
-    """A confidence level.
+    """A percentage that was chosen, not measured: a confidence level, a threshold. It is not rounded.
 
     >>> level(0.95), level(0.975)
-    ('95 %', '97.5 %')
+    ('95%', '97.5%')
     """
-    return f"{count(round(100 * value, 6))} %"
+    return f"{100 * value:.6g}%"
+
+
+def margin(value: float) -> str:
+    """A chosen margin between two rates.
+
+    >>> margin(0.05), margin(0.025)
+    ('5 points', '2.5 points')
+    """
+    return _points(f"{100 * value:.6g}")
 
 
 def setting(value: float | str | None) -> str:
@@ -103,12 +103,30 @@ def part(stratum: str) -> str:
 
 
 def difference(value: float) -> str:
-    """A difference of two rates, with its sign.
+    """A difference of two rates in percentage points, with its sign.
 
     >>> difference(0.12), difference(-0.0833), difference(0.0)
-    ('+0.120', '-0.083', '0.000')
+    ('+12 points', '-8 points', '0 points')
     """
-    return _signed(rate(value))
+    return _points(points(value))
+
+
+def gap(value: float) -> str:
+    """A distance between two rates, without a sign.
+
+    >>> gap(0.05)
+    '5 points'
+    """
+    return _points(_percent(value))
+
+
+def points(value: float) -> str:
+    """The same without its unit, for a cell of a table.
+
+    >>> points(0.12), points(-0.004)
+    ('+12', '-0.4')
+    """
+    return _signed(_percent(value))
 
 
 def shift(value: float) -> str:
@@ -153,13 +171,15 @@ def units(unit: str, number: float) -> str:
     return unit if number == 1 else f"{unit}s"
 
 
-def limit(kind: Literal["at_most", "at_least"], value: float) -> str:
-    """A limit of the policy.
+def limit(kind: Literal["at_most", "at_least"], value: float, measure: str = "") -> str:
+    """The threshold of a check on a measure; by default, on a rate.
 
-    >>> limit("at_most", 0.05), limit("at_least", 0.8)
-    ('≤ 0.05', '≥ 0.80')
+    >>> limit("at_most", 0.025), limit("at_least", 0.8), limit("at_most", 0.5, "grade-spread")
+    ('at most 2.5%', 'at least 80%', 'at most 0.50')
     """
-    return f"{'≤' if kind == 'at_most' else '≥'} {_fixed(value, places=2)}"
+    scale = MEASURES.get(measure).scale if measure in MEASURES.names() else "rate"
+    written = level(value) if scale == "rate" else margin(value) if scale == "difference" else scaled(value, scale)
+    return f"{'at most' if kind == 'at_most' else 'at least'} {written}"
 
 
 def dollars(value: Decimal) -> str:
@@ -193,7 +213,7 @@ def checked(value: float | str) -> str:
     """
     if isinstance(value, str):
         return value
-    return count(value) if isfinite(value) and value == int(value) else rate(value)
+    return count(value) if isfinite(value) and value == int(value) else _fixed(value, places=3)
 
 
 def is_rate(measure: MeasureRecord) -> bool:
@@ -204,15 +224,13 @@ def is_rate(measure: MeasureRecord) -> bool:
 def scaled(value: float, scale: Scale) -> str:
     """A value on the scale of its measure."""
     match scale:
-        case "rate" | "bits" | "coefficient":
+        case "rate":
             return rate(value)
         case "difference":
             return difference(value)
         case "requirements":
             return step(value)
-        case "latent" | "steps":
-            return latent(value)
-        case "ratio":
+        case "bits" | "coefficient" | "latent" | "steps" | "ratio":
             return ratio(value)
         case "p-value":
             return p_value(value)
@@ -221,8 +239,21 @@ def scaled(value: float, scale: Scale) -> str:
 
 
 def scaled_interval(low: float | None, high: float | None, scale: Scale) -> str:
-    """The limits of a value on the scale of its measure."""
-    return _limits(None if low is None else scaled(low, scale), None if high is None else scaled(high, scale))
+    """The ends of an interval on the scale of its measure; percent signs and units stay with the value."""
+    ends = (None if end is None else scaled(end, scale) for end in (low, high))
+    return _limits(*(end and end.removesuffix("%").partition(" point")[0] for end in ends))
+
+
+def beside(value: float, threshold: float, scale: Scale) -> str:
+    """Formats a value with the decimals that tell it from a threshold.
+
+    >>> beside(0.1004, 0.1, "rate"), beside(0.31, 0.1, "rate")
+    ('10.04%', '31%')
+    """
+    if scale == "rate" and isfinite(value) and value != threshold and rate(value) == rate(threshold):
+        places = next((n for n in (1, 2, 3) if round(100 * value, n) != round(100 * threshold, n)), 3)
+        return f"{_fixed(value, places=places, shift=2)}%"
+    return scaled(value, scale)
 
 
 def unit_of_scale(scale: Scale) -> str:
@@ -244,6 +275,11 @@ def measured_value(measure: MeasureRecord, estimate: Estimate) -> str:
     return scaled(estimate.value, measure.scale)
 
 
+def measured(measure: MeasureRecord, estimate: Estimate) -> str:
+    """Formats a value with its interval: `93% [84, 97]`."""
+    return f"{measured_value(measure, estimate)} {measured_interval(measure, estimate.interval)}"
+
+
 def measured_interval(measure: MeasureRecord, limits: Interval | None) -> str:
     return "none" if limits is None else scaled_interval(limits.low, limits.high, measure.scale)
 
@@ -255,12 +291,25 @@ def measured_counts(measure: MeasureRecord, estimate: Estimate) -> str:
     return f"n = {count(estimate.denominator)}"
 
 
-def _fixed(value: float, *, places: int) -> str:
+def _fixed(value: float, *, places: int, shift: int = 0) -> str:
     if not isfinite(value):
         return "not finite"
     # Rounds the shortest text of the float and not its binary value, so that 0.5005 is a half and rounds up.
-    rounded = Decimal(repr(value)).quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP, context=_WIDE)
+    shifted = Decimal(repr(value)).scaleb(shift)
+    rounded = shifted.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP, context=_WIDE)
     return f"{rounded or abs(rounded):,}"
+
+
+def _percent(value: float) -> str:
+    size = round(abs(100 * value), 9)
+    written = _fixed(value, places=1 if 0 < size < 1 or 99 < size < 100 else 0, shift=2)
+    if 0 < size < 0.05:
+        return "<0.1" if value > 0 else "0"
+    return ">99.9" if written == "100.0" else written
+
+
+def _points(written: str) -> str:
+    return f"{written} {units('point', written.strip('+-') == '1')}"
 
 
 def _signed(written: str) -> str:

@@ -266,9 +266,9 @@ def decision_lead(decision: PartsDecision, findings: Sequence[str], *, most_weak
     yield from (f"- {plain(finding)}" for finding in findings)
     weak = decision.weak_at
     shown = weak if most_weak is None or len(weak) <= most_weak else weak[: most_weak - 1]
-    yield from (f"- Weak at {plain(part)}." for part in shown)
+    yield from (f"- Weak in {plain(part)}." for part in shown)
     if more := len(weak) - len(shown):
-        yield f"- Weak at {numbers.count(more)} other parts, in the JSON record."
+        yield f"- Weak in {numbers.count(more)} other parts. See the JSON record."
     yield ""
 
 
@@ -291,7 +291,7 @@ def _front_matter(fields: Mapping[str, str]) -> Iterator[str]:
 def _heading(title: str, *, complete: bool) -> Iterator[str]:
     yield from (f"# {title}", "")
     if not complete:
-        yield from ("**Incomplete run: not every planned trial has a response.**", "")
+        yield from ("**Incomplete run: some planned calls have no response.**", "")
 
 
 def _smallest(record: Record) -> Iterator[str]:
@@ -300,15 +300,15 @@ def _smallest(record: Record) -> Iterator[str]:
 
 
 def _trouble(kinds: Sequence[TroubleRecord]) -> Iterator[str]:
-    yield from ("## Answers that are no verdict", "")
+    yield from ("## Unusable replies", "")
     shown = kinds if len(kinds) <= MOST_TROUBLE else kinds[: MOST_TROUBLE - 1]
     for kind in shown:
         yield f"- {numbers.count(kind.count)} {kind.outcome}: {plain(kind.why)}"
     if len(kinds) > len(shown):
         more = sum(kind.count for kind in kinds[len(shown) :])
-        yield f"- {numbers.count(more)} of {numbers.count(len(kinds) - len(shown))} other kinds, in the JSON record."
+        yield f"- {numbers.count(more)} of {numbers.count(len(kinds) - len(shown))} other kinds. See the JSON record."
     if not kinds:
-        yield "None: every response was read as a verdict or an abstention."
+        yield "None. Every reply was a verdict or an abstention."
     yield ""
 
 
@@ -317,7 +317,7 @@ def _digest(record: Record) -> str:
         return f"`{sha256(record_json(record).encode()).hexdigest()}`"
     except ValueError:
         # Half of a surrogate pair cannot be written as JSON; the card is still worth reading.
-        return "none, since the record holds text that cannot be written as JSON."
+        return "none, because the record contains text that cannot be written as JSON."
 
 
 def plain(text: str) -> str:

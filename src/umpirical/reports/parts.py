@@ -107,13 +107,15 @@ def _with_missing(estimate: Estimate) -> Estimate:
 
 
 def _why(condition: Condition, found: Found, failing: Sequence[PartRecord], unanswered: int, bound: Bound) -> str:
-    wanted = numbers.limit(condition.kind, condition.value)
+    wanted = numbers.limit(condition.kind, condition.value, condition.measure)
     if failing:
         more = f"; {len(failing) - MOST_NAMED} more parts" if len(failing) > MOST_NAMED else ""
-        return f"{'; '.join(map(failing_words, failing[:MOST_NAMED]))}{more}; against {wanted}"
+        return f"{'; '.join(map(failing_words, failing[:MOST_NAMED]))}{more} (must be {wanted})"
     if unanswered:
-        return f"a part may not keep to {wanted}: {numbers.count(unanswered)} pairs without an answer count against it"
-    return f"no part of {len(found)} is shown to be outside {wanted}; {_could_see(condition, found, bound)}"
+        return (
+            f"a part may not be {wanted}, because {numbers.count(unanswered)} pairs without an answer count against it"
+        )
+    return f"none of {len(found)} parts fails (must be {wanted}); {_could_see(condition, found, bound)}"
 
 
 def _could_see(condition: Condition, found: Found, bound: Bound) -> str:
@@ -123,9 +125,9 @@ def _could_see(condition: Condition, found: Found, bound: Bound) -> str:
     if not seen:
         return "no part is large enough to show a failure"
     lost = len(smallest) - len(seen)
-    never = f", and {lost} {'part is' if lost == 1 else 'parts are'} too small to show any" if lost else ""
-    spread = " to ".join(dict.fromkeys((numbers.percent(min(seen)), numbers.percent(max(seen)))))
-    return f"a part fails the check from {spread} of its pairs, by its size{never}"
+    never = f"; {lost} {'part is' if lost == 1 else 'parts are'} too small to show any" if lost else ""
+    spread = " to ".join(dict.fromkeys((numbers.rate(min(seen)), numbers.rate(max(seen)))))
+    return f"depending on its size, a part fails once {spread} of its pairs do{never}"
 
 
 def _smallest(condition: Condition, one: GroupedMeasure, result: Estimate, bound: Bound) -> float | None:
@@ -148,7 +150,7 @@ def failing_words(one: PartRecord) -> str:
 
 def _counts(one: PartRecord) -> str:
     counts = f"{numbers.count(one.failed)} of {numbers.count(one.pairs)} {numbers.units('pair', one.pairs)}"
-    return f"{counts} (at least {numbers.percent(one.bound)})"
+    return f"{counts} (at least {numbers.rate(one.bound)})"
 
 
 def not_for_words(limit: LimitRecord) -> list[str]:

@@ -1,4 +1,4 @@
-"""Policies: the limits that a judge is held to for one use, as data.
+"""Policies: the checks that a judge has to pass for one use, as data.
 
 Every protocol ships its policies as files in its folder `policies`, and a user's own is a file of the same form. A
 protocol has a `Shelf` for them: it finds a shipped policy by its name, and reads a user's file or mapping.
@@ -21,7 +21,6 @@ from umpirical.domain.digests import digest
 from umpirical.domain.errors import ConfigError, StoreError, UsageError
 from umpirical.domain.scales import JudgeKind
 from umpirical.measures.catalogue import MEASURES
-from umpirical.reports import numbers
 from umpirical.reports.record import Strict, first_problem
 from umpirical.store.files import inside
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
@@ -30,20 +29,22 @@ LADDER_TOP = 5
 """Requirements between the best answer of the ladder and the worst."""
 
 EACH_PART = "each-part"
-"""In place of a step: every part of the test cases is held to the value, and the worst decides."""
+"""In place of a step: every part of the test cases is checked against the threshold, and the worst decides."""
 
 Kind = Literal["at_most", "at_least"]
 
 
 def at(stratum: str) -> str:
-    """Says which part of the design a limit is about, after its title.
+    """Says which part of the design a check is about, after its title.
 
-    >>> at("5"), at("each-part"), at("")
-    (' at Δ5', ' in the worst part', '')
+    >>> at("5"), at("each-part"), at("+200%"), at("")
+    (' at a 5-requirement difference', ' in the worst part', ' at +200% length', '')
     """
     if stratum == EACH_PART:
         return " in the worst part"
-    return f" at {numbers.part(stratum)}" if stratum else ""
+    if stratum.replace(".", "", 1).isdecimal():
+        return f" at a {stratum}-requirement difference" if float(stratum) else " at equal quality"
+    return f" at {stratum}{' length' if stratum.endswith('%') else ''}" if stratum else ""
 
 
 def step_text(value: Any) -> Any:  # noqa: ANN401  # whatever the file holds
@@ -52,23 +53,23 @@ def step_text(value: Any) -> Any:  # noqa: ANN401  # whatever the file holds
 
 
 class Condition(Strict):
-    """A measure and the value that it is held to."""
+    """A measure and the threshold it is checked against."""
 
-    measure: str = Field(description="The measure's name, as in docs/measures.md.")
+    measure: str = Field(description="The measure's name, as in docs/reference/measures.md.")
     at: Annotated[str, BeforeValidator(step_text)] = Field(
         default="",
-        description="The part of the design: a step of the ladder, such as 5; each-part for the worst part of the test "
-        "cases; by default the whole.",
+        description="The part of the design: a difference in requirements, such as 5, or each-part for the worst part "
+        "of the test cases. Default: the whole.",
     )
-    at_most: float | None = Field(default=None, ge=-1, le=100, description="The most that is allowed.")
-    at_least: float | None = Field(default=None, ge=-1, le=100, description="The least that is allowed.")
+    at_most: float | None = Field(default=None, ge=-1, le=100, description="The highest value that passes.")
+    at_least: float | None = Field(default=None, ge=-1, le=100, description="The lowest value that passes.")
 
     @model_validator(mode="after")
     def _one_side(self) -> "Condition":
         if (self.at_most is None) == (self.at_least is None):
-            raise ValueError(f"{self.measure} needs at_most or at_least, and not both")
+            raise ValueError(f"{self.measure} needs either at_most or at_least")
         if self.at == EACH_PART and self.at_most is None:
-            raise ValueError(f"{self.measure} needs at_most: a check on each part is about failures")
+            raise ValueError(f"{self.measure} needs at_most, because a check on each part counts failures")
         return self
 
     @property
@@ -93,25 +94,29 @@ class Condition(Strict):
 
 
 class Cure(Strict):
-    """A way of use that makes up for missing a limit."""
+    """A recommended use that compensates for a check that does not pass."""
 
     way: str = Field(description="What to do, in a sentence.")
-    needs: tuple[Condition, ...] = Field(default=(), description="What has to pass for it to work.")
+    needs: tuple[Condition, ...] = Field(default=(), description="Checks that must pass for it to work.")
 
 
 class Limit(Condition):
-    """One limit of a policy, and the words that go with it."""
+    """One check of a policy, and the words that go with it."""
 
-    essential: bool = Field(default=True, description="Whether the judge is not used unless it is met or made up for.")
+    essential: bool = Field(default=True, description="Whether a judge must pass it, or compensate for it, to be used.")
     refuses: bool = Field(
-        default=True, description="Whether missing it speaks against the judge; if not, it only leaves things open."
+        default=True,
+        description="Whether failing it counts against the judge. If not, failing it only leaves the verdict open.",
     )
-    cures: tuple[Cure, ...] = Field(default=(), description="What makes up for missing it, the best way first.")
+    cures: tuple[Cure, ...] = Field(
+        default=(), description="Recommended uses that compensate for not passing it, the best first."
+    )
     unmeasured: str = Field(
-        default="", description="How to use the judge if the design does not measure it; empty if it must be measured."
+        default="",
+        description="How to use the judge if the design does not measure this. Empty if it must be measured.",
     )
-    good_for: str = Field(default="", description="Said about a judge that meets it.")
-    not_for: str = Field(default="", description="Said about a judge that does not meet it, or is not shown to.")
+    good_for: str = Field(default="", description="Said about a judge that passes it.")
+    not_for: str = Field(default="", description="Said about a judge that does not pass it.")
 
 
 def look_share(look: int) -> float:
@@ -129,18 +134,20 @@ class NamedPolicy(Strict):
 
 
 class Policy(NamedPolicy):
-    """The limits for one use of judges."""
+    """The checks for one use of judges."""
 
-    about: str = Field(description="The use that it is for.")
+    about: str = Field(description="The use it is for.")
     accepts: float = Field(
-        default=0.05, gt=0, lt=0.5, description="At most this share of judges at a limit are accepted."
+        default=0.05, gt=0, lt=0.5, description="At most this share of judges exactly at a threshold are accepted."
     )
     refuses: float = Field(
-        default=0.05, gt=0, lt=0.5, description="At most this share of judges that meet every limit are refused."
+        default=0.05, gt=0, lt=0.5, description="At most this share of judges that meet every threshold are refused."
     )
-    look: int = Field(default=1, ge=1, description="1, or more for a follow-up. All looks share the error rates.")
-    compare: tuple[Limit, ...] = Field(default=(), description="The limits of a judge that compares two answers.")
-    grade: tuple[Limit, ...] = Field(default=(), description="The limits of a judge that grades one answer.")
+    look: int = Field(
+        default=1, ge=1, description="1 for a first run, more for a follow-up. All of them share the error rates."
+    )
+    compare: tuple[Limit, ...] = Field(default=(), description="The checks for a judge that compares two answers.")
+    grade: tuple[Limit, ...] = Field(default=(), description="The checks for a judge that grades one answer.")
 
     def at_look(self, look: int) -> "Policy":
         """Returns the same policy for a follow-up, or for a first look."""
@@ -151,7 +158,7 @@ class Policy(NamedPolicy):
         for limits in (self.compare, self.grade):
             keys = [limit.key for limit in limits]
             if doubled := [key for key in keys if keys.count(key) > 1]:
-                raise ValueError(f"{doubled[0][0]} is limited twice")
+                raise ValueError(f"{doubled[0][0]} is checked twice")
         return self
 
     def limits(self, kind: JudgeKind, *, grades: int | None = None) -> tuple[Limit, ...]:
@@ -204,14 +211,14 @@ def _coarser(limit: Limit, least: int) -> str:
 
 
 class WayEntry(Strict):
-    """A way of use; in a policy that extends another, only what differs."""
+    """A recommended use. In a policy that extends another, only what differs."""
 
     way: str | None = Field(default=None, description="What to do, in a sentence.")
-    needs: tuple[Condition, ...] | None = Field(default=None, description="What has to pass for it to work.")
+    needs: tuple[Condition, ...] | None = Field(default=None, description="Checks that must pass for it to work.")
 
 
 class LimitEntry(Strict):
-    """A limit; in a policy that extends another, only what differs."""
+    """A check. In a policy that extends another, only what differs."""
 
     measure: str
     at: Annotated[str, BeforeValidator(step_text)] = ""
@@ -219,24 +226,30 @@ class LimitEntry(Strict):
     at_least: float | None = None
     essential: bool | None = None
     refuses: bool | None = None
-    cures: tuple[str, ...] | None = Field(default=None, description="Names of ways, the best first.")
+    cures: tuple[str, ...] | None = Field(default=None, description="Names of recommended uses, the best first.")
     unmeasured: str | None = None
     good_for: str | None = None
     not_for: str | None = None
-    omit: bool = Field(default=False, description="Leaves out a limit of the policy that this one extends.")
+    omit: bool = Field(default=False, description="Removes a check of the policy that this one extends.")
 
 
 class PolicyFile(Strict):
     """What a user writes."""
 
     policy: str = Field(description="A name for the policy.")
-    about: str = Field(default="", description="The use that it is for.")
+    about: str = Field(default="", description="The use it is for.")
     extends: str | None = Field(default=None, description="The shipped policy it starts from.")
-    accepts: float | None = Field(default=None, description="At most this share of judges at a limit are accepted.")
-    refuses: float | None = Field(default=None, description="At most this share of sound judges are refused.")
-    ways: dict[str, WayEntry] = Field(default={}, description="Ways of use that make up for missing a limit, by name.")
-    compare: tuple[LimitEntry, ...] = Field(default=(), description="Limits of judges that compare two answers.")
-    grade: tuple[LimitEntry, ...] = Field(default=(), description="Limits of judges that grade one answer.")
+    accepts: float | None = Field(
+        default=None, description="At most this share of judges exactly at a threshold are accepted."
+    )
+    refuses: float | None = Field(
+        default=None, description="At most this share of judges that meet every threshold are refused."
+    )
+    ways: dict[str, WayEntry] = Field(
+        default={}, description="Recommended uses that compensate for a check that does not pass, by name."
+    )
+    compare: tuple[LimitEntry, ...] = Field(default=(), description="Checks for judges that compare two answers.")
+    grade: tuple[LimitEntry, ...] = Field(default=(), description="Checks for judges that grade one answer.")
 
 
 Parts = dict[str, Any]
@@ -258,14 +271,14 @@ class Shelf(ABC, Generic[PolicyT]):
     unnamed: ClassVar[str] = "own"
     """What a policy is called that is given as a mapping without a name."""
 
-    def __init__(self, package: str, *names: str, of: str = "", aliases: Mapping[str, str] | None = None) -> None:
+    def __init__(self, package: str, *names: str, of: str = "", renamed: Mapping[str, str] | None = None) -> None:
         self.package = package
         self.names = names
         """The shipped policies; the first is the default."""
         self.of = of
         """Whose policies they are, in words; empty for those that `umpirical schema policy` describes."""
-        self.aliases = aliases or {}
-        """Other names of shipped policies."""
+        self.renamed = renamed or {}
+        """Old names of shipped policies, and the new ones."""
         self.preset = cache(self._preset)
 
     @property
@@ -278,7 +291,7 @@ class Shelf(ABC, Generic[PolicyT]):
         """Returns the policy in a file, with everything that it takes over from a shipped one."""
 
     def refuse_unknown(self, document: YamlDocument) -> None:
-        """Raises ConfigError for a limit on a measure that does not exist."""
+        """Raises ConfigError for a check on a measure that does not exist."""
 
     def schema(self) -> str:
         """Returns the JSON Schema of a policy file."""
@@ -299,15 +312,17 @@ class Shelf(ABC, Generic[PolicyT]):
 
         A file that a study names has to be inside the study's folder; one that a person names may be anywhere.
         """
-        if isinstance(chosen, str) and (name := self.aliases.get(chosen, chosen)) in self.names:
-            return self.preset(name)
+        if isinstance(chosen, str) and chosen in self.names:
+            return self.preset(chosen)
+        if isinstance(chosen, str) and chosen in self.renamed:
+            raise UsageError(f"the policy {chosen!r} is called {self.renamed[chosen]!r} now", fix="use the new name")
         document = self._found(chosen, folder, outside=outside) if isinstance(chosen, str) else self._written(chosen)
         policy = self.read(document)
         self.refuse_unknown(document)
         if name := self.forgery(policy):
             raise UsageError(
-                f"the policy is named {policy.policy!r:.60}, and is not the shipped policy {name}",
-                fix="give your policy a name of its own",
+                f"the policy is named {policy.policy!r:.60}, but it is not the shipped policy {name}",
+                fix="choose another name for your policy",
             )
         return policy
 
@@ -323,7 +338,7 @@ class Shelf(ABC, Generic[PolicyT]):
             raise ConfigError(
                 first_problem(error) if problem["loc"] else problem["msg"].removeprefix("Value error, "),
                 where=document.where(tuple(problem["loc"])),
-                fix="umpirical schema policy  lists the keys",
+                fix="see `umpirical schema policy` for the keys",
             ) from None
 
     # A policy in a record: whether it is the shipped one whose name it has.
@@ -348,34 +363,33 @@ class Shelf(ABC, Generic[PolicyT]):
         """Returns the shipped policy whose name a policy has without asking the same; empty if it has none."""
         if self.ships(policy):
             return ""
-        alike = (name for name in (*self.names, *self.aliases) if _looks_like(policy.policy, name))
-        found = next(alike, "")
-        return self.aliases.get(found, found)
+        return next((name for name in self.names if _looks_like(policy.policy, name)), "")
 
     def refuse_forged(self, policy: PolicyT) -> None:
         """Raises StoreError for a policy that a record has under the name of a shipped one."""
         if name := self.forgery(policy):
             raise StoreError(
-                f"the record's policy {policy.policy!r:.60} is not the policy {name} that this version ships: its "
-                f"digest is {self.digest(policy)[:16]}, not {self.digest(self.preset(name))[:16]}",
-                fix=f"add --policy {name} to `report` or `gate` to decide again, or use the version that wrote it",
+                f"the record's policy {policy.policy!r:.60} is not the policy {name} that this version ships: "
+                f"its digest is {self.digest(policy)[:16]}, not {self.digest(self.preset(name))[:16]}",
+                fix=f"decide again with --policy {name} in `report` or `gate`, or use the version that wrote it",
             )
 
     def _found(self, name: str, folder: Path, *, outside: bool) -> YamlDocument:
         if self.of:
             path = Path(name) if outside else inside(folder, name, what="policy")
             if not path.is_file():
-                raise UsageError(f"no policy for {self.of} is named {name!r}", fix="name a file, or leave --policy out")
+                raise UsageError(
+                    f"no policy file {name!r} for {self.of}", fix="name an existing file, or omit --policy"
+                )
             return load_yaml(path)
-        other = {name: alias for alias, name in self.aliases.items()}
-        names = ", ".join(f"{name} (or {other[name]})" if name in other else name for name in self.names)
+        names = ", ".join(self.names)
         if not name.endswith((".yaml", ".yml")):
-            near = get_close_matches(name, [*self.names, *self.aliases], n=1)
-            hint = f"did you mean {near[0]}? Otherwise " if near else ""
-            raise UsageError(f"no policy named {name}", fix=f"{hint}name a .yaml file, or one of {names}")
+            near = get_close_matches(name, self.names, n=1)
+            hint = f"did you mean {near[0]}? Otherwise, " if near else ""
+            raise UsageError(f"unknown policy {name!r}", fix=f"{hint}name a .yaml file or one of {names}")
         path = Path(name) if outside else inside(folder, name, what="policy")
         if not path.is_file():
-            raise UsageError(f"no policy file {name}", fix=f"create it, or name one of {names}")
+            raise UsageError(f"no policy file {name}", fix=f"create it, or choose one of {names}")
         return load_yaml(path)
 
     def _written(self, policy: Mapping[str, Any]) -> YamlDocument:
@@ -383,7 +397,9 @@ class Shelf(ABC, Generic[PolicyT]):
         try:
             return parse_yaml(json.dumps({"policy": self.unnamed, **policy}, indent=1), name="policy")
         except TypeError as error:
-            raise UsageError(f"the policy is no plain data: {error}", fix="see docs/decide/policies.md for its keys") from None
+            raise UsageError(
+                f"the policy must be plain YAML data: {error}", fix="see docs/decide/policies.md for its keys"
+            ) from None
 
 
 def policy_words(name: str, digest: str, *, shipped: bool) -> str:
@@ -427,11 +443,13 @@ def refuse_unknown(measures: Iterable[str], document: YamlDocument) -> None:
     """Raises ConfigError for a measure that is not installed."""
     for name in measures:
         if name not in MEASURES.names():
-            raise ConfigError(f"no measure named {name}", where=document.name, fix="docs/reference/measures.md lists them")
+            raise ConfigError(
+                f"unknown measure {name!r}", where=document.name, fix="see docs/reference/measures.md for the list"
+            )
 
 
 class LimitShelf(Shelf[Policy]):
-    """Policies that list limits for judges that compare and for judges that grade."""
+    """Policies that list checks for judges that compare and for judges that grade."""
 
     file = PolicyFile
 
@@ -462,9 +480,9 @@ class LimitShelf(Shelf[Policy]):
         if file.extends is not None:
             if file.extends not in self.names:
                 raise ConfigError(
-                    f"extends: no shipped policy {file.extends!r}",
+                    f"extends: unknown policy {file.extends!r}",
                     where=document.where(("extends",)),
-                    fix=f"known: {', '.join(self.names)}",
+                    fix=f"choose one of {', '.join(self.names)}",
                 )
             shipped = self.shipped(file.extends)
             base = self._parts(PolicyFile.model_validate(shipped.data), shipped)
@@ -481,7 +499,9 @@ class LimitShelf(Shelf[Policy]):
 def _limits(base: Mapping[Any, Parts], entries: Sequence[LimitEntry], document: YamlDocument) -> dict[Any, Parts]:
     omitted = {(entry.measure, entry.at) for entry in entries if entry.omit}
     if unknown := omitted - base.keys():
-        raise ConfigError(f"{min(unknown)[0]} is not there to be omitted", where=document.where(("compare",)))
+        raise ConfigError(
+            f"cannot omit {min(unknown)[0]}: the policy does not check it", where=document.where(("compare",))
+        )
     kept = {key: entry for key, entry in base.items() if key not in omitted}
     return merged(kept, [((entry.measure, entry.at), _given(entry)) for entry in entries if not entry.omit])
 
@@ -508,5 +528,5 @@ def _given(entry: Strict) -> Parts:
 
 def _way(ways: Mapping[str, Parts], name: str) -> Cure:
     if name not in ways:
-        raise UsageError(f"no way of use named {name!r}", fix=f"known: {', '.join(ways) or 'none'}")
+        raise UsageError(f"unknown recommended use {name!r}", fix=f"known: {', '.join(ways) or 'none'}")
     return Cure.model_validate(ways[name])

@@ -28,15 +28,15 @@ class PriceRecord(Strict):
     """What the verdicts of a judge cost."""
 
     basis: Basis = Field(
-        description="`booked`: in the budget of the study; `answers`: as the answers say; `free`; `none`: not known."
+        description="`booked`: from the study's budget; `answers`: as the replies state; `free`; `none`: unknown."
     )
-    dollars: Dollars | None = Field(description="What the calls cost, at least and at most; null if not known.")
-    calls: int = Field(description="Calls made, reused answers left out.")
-    verdicts: int = Field(description="Verdicts that they gave.")
-    reused: int = Field(default=0, description="Answers from other runs, which are counted nowhere here.")
-    per_call: Dollars | None = Field(description="Dollars for 1,000 calls.")
-    per_1000: Dollars | None = Field(description="Dollars for 1,000 verdicts; null if not known.")
-    why_not: str = Field(default="", description="Why it is not known.")
+    dollars: Dollars | None = Field(description="The lowest and highest cost of the calls; null if unknown.")
+    calls: int = Field(description="Calls made, excluding reused replies.")
+    verdicts: int = Field(description="Verdicts from these calls.")
+    reused: int = Field(default=0, description="Replies reused from other runs, not counted here.")
+    per_call: Dollars | None = Field(description="Dollars per 1,000 calls.")
+    per_1000: Dollars | None = Field(description="Dollars per 1,000 verdicts; null if unknown.")
+    why_not: str = Field(default="", description="Why the price is unknown.")
 
 
 def price_of(spent: Spent, bill: Bill | None, *, simulated: bool = False) -> PriceRecord:
@@ -45,8 +45,8 @@ def price_of(spent: Spent, bill: Bill | None, *, simulated: bool = False) -> Pri
     A simulated judge is free: nothing is sent, so its answers say nothing of a price.
     """
     if not spent.asked:
-        reused = "every answer was taken over from another run, which paid for it"
-        return no_price(reused if spent.reused else "nothing was asked", spent)
+        reused = "every reply was reused from another run, which paid for it"
+        return no_price(reused if spent.reused else "no call was made", spent)
     dollars, basis, why_not = _dollars(spent, bill, simulated=simulated)
     if dollars is None:
         return no_price(why_not, spent)
@@ -78,7 +78,7 @@ def _dollars(spent: Spent, bill: Bill | None, *, simulated: bool) -> tuple[Dolla
     unpriced = spent.calls - spent.priced
     if unpriced > (bill.uncertain_calls if bill else 0):
         # What was asked without a price is in no budget: a sum of the rest would pass for the whole.
-        return None, "none", f"what {unpriced:,} of {spent.asked:,} calls cost is not known"
+        return None, "none", f"the cost of {unpriced:,} of {spent.asked:,} calls is unknown"
     if bill is None:
         return (spent.cost, spent.cost), "answers" if spent.cost else "free", ""
     # A budget that was lost or moved has booked less than the answers themselves say.

@@ -27,17 +27,17 @@ from umpirical.domain.scales import JudgeKind
 from umpirical.measures.catalogue import MeasureSpec, Scale
 
 Planted = Mapping[tuple[str, str, str], float]
-"""Maps (arm, measure, stratum) to the true value, which is known for simulated judges only."""
+"""Maps (arm, measure, stratum) to the true value, which is known only for simulated judges."""
 
 
 class Strict(BaseModel):
-    """A part of a record: frozen, and without fields nobody agreed on."""
+    """A part of a record: frozen, and without unknown fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Sparse(Strict):
-    """A part of a record that leaves out what it seldom has, so that other records stay as they were."""
+    """A part of a record that omits rare fields where they are empty."""
 
     seldom: ClassVar[tuple[str, ...]]
     """Fields that are left out where they are empty."""
@@ -70,7 +70,7 @@ def _with_levels(given: Any) -> Any:  # noqa: ANN401  # whatever was given
     """Refuses an interval in a file that does not say its level. Only what measures takes the usual one."""
     ends = [given.get(name) for name in ("interval", "planning_interval")] if isinstance(given, dict) else []
     if any(isinstance(each, dict) and "level" not in each for each in ends):
-        raise ValueError("an interval has no level")
+        raise ValueError("an interval must state its level")
     return given
 
 
@@ -85,14 +85,14 @@ class MeasureRecord(Strict):
 
     name: str
     title: str
-    symbol: str = Field(default="", description="What the Dark Current paper calls it; empty if it does not have it.")
-    about: str = Field(description="What it measures, in one sentence.")
-    worse: Literal["higher", "lower", "depends"] = Field(description="Which direction is bad news.")
+    symbol: str = Field(default="", description="Its symbol in the paper; empty if the paper does not have it.")
+    about: str = Field(description="Its meaning, in one sentence.")
+    worse: Literal["higher", "lower", "depends"] = Field(description="Which direction is worse.")
     arm: str
-    stratum: str = Field(description="The part of the design it is about; empty for the whole.")
+    stratum: str = Field(description="The part of the design; empty for the whole.")
     scale: Scale = "rate"
     result: ResultRecord
-    planted: float | None = Field(default=None, description="The true value, known only for a simulated judge.")
+    planted: float | None = Field(default=None, description="The true value, known only for simulated judges.")
 
     @model_validator(mode="before")
     @classmethod
@@ -106,7 +106,7 @@ class MeasureRecord(Strict):
 class GroupedMeasure(MeasureRecord):
     """One named property of the judge on data that has groups."""
 
-    group: str = Field(default="", description="A part of the data, `subset=math`; empty for all of it.")
+    group: str = Field(default="", description="A part of the data, such as `subset=math`; empty for all of it.")
 
 
 class JudgeRecord(Sparse):
@@ -118,19 +118,21 @@ class JudgeRecord(Sparse):
     kind: JudgeKind
     model: str
     fingerprint: str
-    served_by: list[str] = Field(description="What the servers said of themselves.")
+    served_by: list[str] = Field(description="Names that the servers gave themselves.")
     decoding: dict[str, float | int | str | bool | None]
-    instruction: str = Field(description="The prompt template, placeholders unfilled.")
+    instruction: str = Field(description="The prompt template, with its placeholders.")
     answer_schema: str
     capabilities: dict[str, bool]
-    prompts: dict[str, str] = Field(default={}, description="The prompt template of each arm.")
-    test_prompts: dict[str, str] = Field(default={}, description="Those for single tests; left out if there is none.")
-    scale: str = Field(default="", description="What a `grade` judge may answer, in words.")
-    grades: int | None = Field(default=None, description="How many grades there are; null on a scale of numbers.")
+    prompts: dict[str, str] = Field(default={}, description="The prompt template of each prompt variant.")
+    test_prompts: dict[str, str] = Field(
+        default={}, description="Templates for single tests; omitted if there are none."
+    )
+    scale: str = Field(default="", description="The grades that a `grade` judge may give, in words.")
+    grades: int | None = Field(default=None, description="Number of grades; null on a scale of numbers.")
 
 
 class RevisionRecord(Strict):
-    """An earlier state of this datasheet, and what changed since."""
+    """An earlier version of this datasheet, and what has changed since."""
 
     date: str
     what: str
@@ -138,24 +140,25 @@ class RevisionRecord(Strict):
 
 
 class RunRecord(Strict):
-    """Which run this is read from."""
+    """The run behind this record."""
 
     id: str
     created: str
     umpirical_version: str
     protocol: str
-    stimuli: str = Field(description="Digest of the stimulus set.")
+    stimuli: str = Field(description="Digest of the set of test cases.")
     seed: int
     tasks: list[str]
     arms: list[str]
     steps: dict[str, list[float]] = Field(
-        default={}, description="Of each probe, the steps at which it was asked; every other arm was asked everything."
+        default={},
+        description="For each probe, the differences it was asked about. Every other one was asked everything.",
     )
     repeats: int
     trials: int
-    responses_sha256: str = Field(description="Digest over every response read, in order of trial id.")
+    responses_sha256: str = Field(description="Digest over every response, in order of trial id.")
     command: str = Field(description="Reproduces this datasheet.")
-    python: str = Field(default="", description="Version it was read with.")
+    python: str = Field(default="", description="Version used to read the run.")
     packages: dict[str, str] = Field(default={}, description="Versions of the packages that can change a number.")
     revisions: list[RevisionRecord] = Field(default=[])
 
@@ -179,65 +182,67 @@ class AuditRow(Strict):
 
 
 class ContradictionRecord(Strict):
-    """A verdict other than the one that its own reasoning states."""
+    """A verdict that differs from the one its own reasoning states."""
 
     trial_id: str
     arm: str
     family: str
-    said: str = Field(description="The verdict as it was read: a slot, `tie`, a grade.")
-    stated: str = Field(description="The verdict that the reasoning states.")
-    words: str = Field(description="The end of the reasoning; text from outside, to be shown as inert text.")
+    said: str = Field(description="The verdict as it was read: a position, `tie`, or a grade.")
+    stated: str = Field(description="The verdict stated in the reasoning.")
+    words: str = Field(description="The end of the reasoning. Untrusted text: show it escaped.")
 
 
 class ReasoningRecord(Strict):
-    """The reasonings that came with verdicts, held against them."""
+    """The reasoning that came with verdicts, compared with them."""
 
-    reasoned: int = Field(description="Verdicts with a reasoning.")
-    stated: int = Field(description="Verdicts whose reasoning states a verdict outright.")
-    contradicted: int = Field(description="Verdicts other than the one that their reasoning states.")
-    examples: list[ContradictionRecord] = Field(default=[], description="Some of them, with the judge's words.")
+    reasoned: int = Field(description="Verdicts with reasoning.")
+    stated: int = Field(description="Verdicts whose reasoning states a verdict explicitly.")
+    contradicted: int = Field(description="Verdicts that differ from the one their reasoning states.")
+    examples: list[ContradictionRecord] = Field(default=[], description="Examples, with the judge's words.")
 
 
 class TroubleRecord(Strict):
-    """One kind of answer that is no verdict, with the judge's words."""
+    """One kind of unusable reply, with an example."""
 
     outcome: Literal["unparsed", "failed"]
     why: str
     count: int
-    example: str = Field(description="One such answer, shortened; text from outside, to be shown as inert text.")
+    example: str = Field(description="One such reply, shortened. Untrusted text: show it escaped.")
 
 
 class GateRecord(Strict):
-    """A check that the stimuli had to stand before they were used."""
+    """A check that the test cases had to pass before they were used."""
 
     name: str
     passed: bool
     found: str | float
     allowed: str | float
-    blocks: bool = Field(description="Whether failing it stops a run; else it is reported only.")
+    blocks: bool = Field(description="Whether failing it stops a run. Otherwise it is only reported.")
 
 
 class BudgetRecord(Strict):
-    """What the run has booked in the budget of its study, over all commands, retries and processes, in US dollars."""
+    """What the run has spent from the budget of its study, over all commands, retries and processes, in US dollars."""
 
     booked: Decimal
-    billed: Decimal = Field(description="By the provider's own count, as far as that can be true.")
-    uncertain: Decimal = Field(description="The most that the rest can have cost: nobody knows what was billed.")
+    billed: Decimal = Field(description="By the provider's own count, as far as it is plausible.")
+    uncertain: Decimal = Field(description="The most that the rest can have cost. The billed amount is unknown.")
     billed_calls: int
     uncertain_calls: int
-    faults: dict[BillingFault, int] = Field(description="Why it is uncertain, or more than it could have been.")
+    faults: dict[BillingFault, int] = Field(description="Why the cost is uncertain, or higher than expected.")
 
 
 class SpendRecord(Sparse):
-    """What the run took."""
+    """What the run used."""
 
     seldom: ClassVar = ("budget", "reused")
 
     calls: int
-    reused: int = Field(default=0, description="Answers from other runs among them, paid for there; left out if none.")
-    cost: Decimal | None = Field(default=None, description="US dollars; null if not known.")
+    reused: int = Field(
+        default=0, description="How many of them reused replies that another run paid for; omitted if none."
+    )
+    cost: Decimal | None = Field(default=None, description="US dollars; null if unknown.")
     cost_per_1000: Decimal | None = Field(default=None, description="US dollars for 1,000 calls made here.")
-    budget: BudgetRecord | None = Field(default=None, description="Left out if no call had a price.")
+    budget: BudgetRecord | None = Field(default=None, description="Omitted if no call had a price.")
     price_table: str = ""
     latency_p50_ms: float | None = None
     latency_p95_ms: float | None = None
@@ -255,40 +260,41 @@ LimitState = Literal["met", "made up for", "broken", "open"]
 class PartRecord(Strict):
     """A part of the test cases in which the judge is shown to fail."""
 
-    part: str = Field(description="Its kind and its name: `format=json`; empty if most parts fail.")
+    part: str = Field(description="Its kind and name, such as `format=json`; empty if most parts fail.")
     failed: float
     pairs: int
-    families: int = Field(description="Task families behind it.")
+    families: int = Field(description="Number of task families.")
     bound: float = Field(description="The lower bound of the failure rate, for all parts together.")
 
 
 class ConditionRecord(Sparse):
-    """A condition held against one measure."""
+    """A threshold checked against one measure."""
 
     seldom: ClassVar = ("failing",)
 
     measure: str
-    title: str = Field(default="", description="The measure's, for sentences.")
+    title: str = Field(default="", description="The title of the measure, for sentences.")
     stratum: str
     kind: Literal["at_most", "at_least"]
     value: float
     verdict: LimitVerdict
     bound: float | None = Field(
-        default=None, description="The one-sided bound that had to lie inside, missing answers counted the worst way."
+        default=None,
+        description="The one-sided bound that is compared with the threshold. Missing answers count against the judge.",
     )
-    level: float | None = Field(default=None, description="How often that bound errs, at most.")
+    level: float | None = Field(default=None, description="The highest error rate of that bound.")
     needed: int | None = Field(
-        default=None, description="Units in all that would settle an INCONCLUSIVE one, in nine samples of ten."
+        default=None, description="Units in total that would decide an INCONCLUSIVE check in nine of ten samples."
     )
-    more_needed: int | None = Field(default=None, description="The same, less the units there are.")
+    more_needed: int | None = Field(default=None, description="The same, minus the units there are.")
     unit: Unit | None = None
     unanswered: int = Field(default=0, description="Units without an answer that prevent a PASS.")
-    why: str = Field(default="", description="How the verdict came about, in words.")
-    failing: list[PartRecord] = Field(default=[], description="Of a check on each part: those that fail it.")
+    why: str = Field(default="", description="The reason for the verdict, in words.")
+    failing: list[PartRecord] = Field(default=[], description="For a check on each part: the parts that fail.")
 
 
 class CureRecord(Strict):
-    """A way of use that may make up for a limit, and what it needs."""
+    """A recommended use that may compensate for a check, and what it needs."""
 
     way: str
     needs: list[ConditionRecord]
@@ -296,42 +302,52 @@ class CureRecord(Strict):
 
 
 class LimitRecord(ConditionRecord):
-    """A limit of the policy held against one measure."""
+    """A check of the policy on one measure."""
 
     arm: str
-    essential: bool = Field(default=False, description="A judge is not used unless this is met or has a cure.")
-    refuses: bool = Field(default=True, description="Whether missing it speaks against the judge.")
-    state: LimitState = Field(default="open", description="What it comes to in the decision.")
-    cures: list[CureRecord] = Field(default=[], description="Ways of use that may make up for it, the best first.")
-    way: str = Field(default="", description="The way of use that makes up for it, if one does.")
-    good_for: str = Field(default="", description="Said about a judge that meets it.")
-    not_for: str = Field(default="", description="Said about a judge that does not meet it, or is not shown to.")
+    essential: bool = Field(
+        default=False, description="Whether a judge must pass this, or compensate for it, to be used."
+    )
+    refuses: bool = Field(default=True, description="Whether failing it counts against the judge.")
+    state: LimitState = Field(default="open", description="Its effect on the decision.")
+    cures: list[CureRecord] = Field(
+        default=[], description="Recommended uses that may compensate for it, the best first."
+    )
+    way: str = Field(default="", description="The recommended use that compensates for it, if one does.")
+    good_for: str = Field(default="", description="Said about a judge that passes it.")
+    not_for: str = Field(default="", description="Said about a judge that does not pass it.")
 
 
 class SmallestDifference(Strict):
-    """The smallest true difference from a limit, or from 0, that a run of this size shows in four cases of five."""
+    """The smallest true difference from a threshold, or from 0, that a run of this size shows with 80% power."""
 
     measure: str
     title: str
     arm: str
     stratum: str
     scale: Scale
-    kind: Literal["at_most", "at_least", "none"] = Field(description="The kind of limit; `none`: held against 0.")
-    value: float = Field(description="The limit, or 0.")
-    below: float | None = Field(default=None, description="How far below it the truth has to be; null if never shown.")
-    above: float | None = Field(default=None, description="How far above it the truth has to be; null if never shown.")
+    kind: Literal["at_most", "at_least", "none"] = Field(
+        description="The kind of threshold; `none` for a comparison with 0."
+    )
+    value: float = Field(description="The threshold, or 0.")
+    below: float | None = Field(
+        default=None, description="How far below it the true value must be; null if no distance is enough."
+    )
+    above: float | None = Field(
+        default=None, description="How far above it the true value must be; null if no distance is enough."
+    )
     units: int | None = None
     unit: Unit | None = None
     clusters: int | None = None
-    design_effect: float | None = Field(default=None, description="Of a rate: units that count as one.")
+    design_effect: float | None = Field(default=None, description="For a rate: how many units count as one.")
     power: float = Field(default=0.80, description="How often a true difference of this size is shown.")
-    error: float = Field(default=0.05, description="How often a difference of 0 is shown, at most.")
-    method: str = Field(default="", description="What has to show it, on one side or on two.")
-    why_not: str = Field(default="", description="Why there is none, on one side or on both.")
+    error: float = Field(default=0.05, description="At most how often a difference of 0 is shown.")
+    method: str = Field(default="", description="The test that shows it, one-sided or two-sided.")
+    why_not: str = Field(default="", description="Why there is none, on one or both sides.")
 
     @property
     def inside(self) -> float | None:
-        """How far inside its limit the truth has to be to pass."""
+        """How far inside its threshold the true value must be to pass."""
         return self.above if self.kind == "at_least" else self.below
 
 
@@ -384,7 +400,7 @@ def part_record(spec: MeasureSpec, measure: Measure) -> GroupedMeasure:
 
 
 def measure_record(spec: MeasureSpec, measure: Measure, planted: Planted = MappingProxyType({})) -> MeasureRecord:
-    """Returns a measure as a part of a record, with its true value if that was planted."""
+    """Returns a measure as a part of a record, with its true value if that is known."""
     return MeasureRecord(
         name=spec.name,
         title=spec.title,

@@ -1,8 +1,8 @@
-"""Regressions: the measures of a judge that are shown to be worse than they were, by more than a margin.
+"""Regressions: the measures of a judge that are significantly worse than before, by more than a margin.
 
-One row for each limit of the policy. A row is worse only if its difference is larger than the margin after Holm's
-correction over all rows, so a judge that has not changed is told so in one comparison in twenty at most, and, since the
-margin has to be left behind too, much more rarely. A row that is not shown to be worse is no proof that it is not.
+There is one row for each check of the policy. A row is worse only if its difference is larger than the margin after
+Holm's correction over all rows. So a judge that has not changed is called worse in at most one comparison in twenty,
+and much more rarely because of the margin. A row that is not shown to be worse is not proven to be as good.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from umpirical.reports.significance import LEVEL, beyond_p, holm
 MARGIN = 0.05
 """How much worse a measure may be before it counts: the margin that a stress test has for a judge's verdicts."""
 
-JOINED = "limits of both values, joined as if they were independent"
+JOINED = "intervals of both values, joined as if they were independent"
 
 Standing = Literal["worse", "not shown", "not comparable"]
 
@@ -30,7 +30,7 @@ Key = tuple[str, str]
 
 
 class Limited(Protocol):
-    """A measure that is held to a limit."""
+    """A measure that is checked against a threshold."""
 
     @property
     def measure(self) -> str: ...
@@ -47,14 +47,14 @@ class RegressionRow(Strict):
 
     measure: str
     stratum: str
-    title: str = Field(description="The measure's, with its stratum.")
+    title: str = Field(description="The title of the measure, with its part of the design.")
     scale: Scale
-    worse: Literal["higher", "lower"] = Field(description="Which direction is bad news.")
+    worse: Literal["higher", "lower"] = Field(description="Which direction is worse.")
     before: ResultRecord
     now: ResultRecord
     worsening: ResultRecord = Field(description="How much worse it is now; below 0 if it is better.")
-    p_value: float | None = Field(description="Of being worse by at most the margin, the row taken alone.")
-    adjusted_p: float | None = Field(description="The same for the row among all rows (Holm).")
+    p_value: float | None = Field(description="Of being worse by no more than the margin, for this row alone.")
+    adjusted_p: float | None = Field(description="The same, corrected for the number of rows (Holm).")
     standing: Standing
 
     @property
@@ -64,8 +64,9 @@ class RegressionRow(Strict):
             return f"not comparable: {self.worsening.reason}"
         values = " → ".join(_value(result, self.scale) for result in (self.before, self.now))
         ends = self.worsening.interval
-        change = numbers.difference(self.worsening.value)
-        return f"{values}, {change} for the worse {numbers.interval(ends.low, ends.high) if ends else ''}".rstrip()
+        side = "worse" if self.worsening.value >= 0 else "better"
+        written = numbers.scaled_interval(ends.low, ends.high, "difference") if ends else ""
+        return f"{values}, {numbers.gap(abs(self.worsening.value))} {side} {written}".rstrip()
 
 
 def regressions(
@@ -147,7 +148,7 @@ def _joined(before: MeasureRecord | None, now: MeasureRecord | None) -> ResultRe
     assert isinstance(second, Estimate)  # noqa: S101  # likewise
     one, other = _ends(first), _ends(second)
     if one is None or other is None or not isclose(one.level, other.level):
-        return Undefined(reason="a value has no interval on both sides, or another level")
+        return Undefined(reason="a value has no interval on both sides, or its level differs")
     value, count = second.value - first.value, second.denominator
     low = value - hypot(second.value - _known(other.low), _known(one.high) - first.value)
     high = value + hypot(_known(other.high) - second.value, first.value - _known(one.low))

@@ -1,7 +1,7 @@
-"""The smallest differences that a finished run could have seen.
+"""Statistical power: the smallest differences that a finished run could have shown.
 
 A run of this size, with pairs of one family as alike as they were found to be, would most likely not have shown a
-smaller one. So a limit that is INCONCLUSIVE, or a difference that is not shown, is read beside it.
+smaller difference. Read an INCONCLUSIVE check, or a difference that is not shown, beside it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,7 @@ from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
 from umpirical.reports.limits import effective_units
+from umpirical.reports.policy import at
 from umpirical.reports.record import LimitRecord, MeasureRecord, Record, SmallestDifference
 from umpirical.stats.intervals import student
 from umpirical.stats.precision import errors_to_see, smallest_exact_difference, smallest_rate_difference
@@ -80,7 +81,7 @@ def smallest_difference(measure: MeasureRecord, standard: Standard) -> SmallestD
     if isinstance(estimate, Undefined):
         return SmallestDifference(**known, why_not=estimate.reason)
     if estimate.clusters < 2:
-        return SmallestDifference(**known, why_not="it rests on one cluster, so nothing says how much clusters differ")
+        return SmallestDifference(**known, why_not="it has only one cluster, so the spread between clusters is unknown")
     known |= {"units": estimate.denominator, "unit": estimate.unit, "clusters": estimate.clusters}
     if measure.scale == "rate" and 0 < standard.value < 1:
         return SmallestDifference(**known, **_of_rate(estimate, standard))
@@ -111,8 +112,8 @@ def _of_rate(estimate: Estimate, standard: Standard) -> dict[str, object]:
             )
             for up in (False, True)
         ]
-    ends = [str(end) for end, side in zip((0, 1), sides, strict=True) if side is None]
-    why_not = f"not even a rate of {' or of '.join(ends)} would be told from the limit" if ends else ""
+    ends = [numbers.rate(end) for end, side in zip((0, 1), sides, strict=True) if side is None]
+    why_not = f"not even a rate of {' or '.join(ends)} would be distinguishable from the threshold" if ends else ""
     return {"below": sides[0], "above": sides[1], "design_effect": effect, "method": method, "why_not": why_not}
 
 
@@ -120,7 +121,7 @@ def _of_other(estimate: Estimate, ends: Interval, rule: Rule) -> dict[str, objec
     """The longer side of the interval counts for both: at the end of a scale the other one may have no length."""
     lengths = [abs(end - estimate.value) for end in (ends.low, ends.high) if end is not None]
     if len(lengths) < 2 or not max(lengths):
-        return {"why_not": "its interval is open on one side" if len(lengths) < 2 else "its interval has no length"}
+        return {"why_not": "its interval is open on one side" if len(lengths) < 2 else "its interval has no width"}
     level = 1 - ERROR if rule == "interval" else 1 - 2 * ERROR
     errors = errors_to_see(estimate.clusters, power=POWER, level=level) / student(estimate.clusters, ends.level)
     far = max(lengths) * errors
@@ -141,20 +142,23 @@ def _limit_words(rows: Sequence[SmallestDifference]) -> Iterator[str]:
     if not rows:
         return
     passing = [(far, row) for row in rows if (far := _within_reach(row, rows)) is not None]
-    said = "How far inside its limit a judge has to be for a run of this size to show it, in four runs of five"
     if not passing:
-        yield f"{said}: no distance is enough."
+        yield "A run of this size is too small to pass any check with 80% power."
         return
     (least, easiest), (most, hardest) = (f(passing, key=lambda one: one[0]) for f in (min, max))
-    spread = f"{numbers.rate(least)} for {_name(easiest)}"
+    spread = f"{_distance(least, easiest)} ({_name(easiest)})"
     if hardest is not easiest:
-        spread += f", up to {numbers.rate(most)} for {_name(hardest)}"
-    yield f"{said}: {spread}."
+        spread += f" to {_distance(most, hardest)} ({_name(hardest)})"
+    yield f"At this size, a judge must beat a threshold by {spread} to pass with 80% power."
     names = dict.fromkeys(_name(row) for row in rows)
     never = [name for name in names if name not in {_name(row) for _, row in passing}]
     if never:
-        total = f"{numbers.count(len(never))} {numbers.units('limit', len(never))}"
-        yield f"{total} cannot be shown to be met by a run of this size: {', '.join(never)}."
+        checks = f"{numbers.count(len(never))} of the {numbers.count(len(names))} checks"
+        yield f"This run is too small to pass {checks}: {', '.join(never)}."
+
+
+def _distance(far: float, row: SmallestDifference) -> str:
+    return numbers.gap(far) if row.scale in {"rate", "difference"} else numbers.scaled(far, row.scale)
 
 
 def _within_reach(row: SmallestDifference, rows: Sequence[SmallestDifference]) -> float | None:
@@ -173,10 +177,10 @@ def _within_reach(row: SmallestDifference, rows: Sequence[SmallestDifference]) -
 def _shift_words(rows: Sequence[SmallestDifference]) -> Iterator[str]:
     shifts = [row for row in rows if row.kind == "none" and row.measure.endswith("-shift") and row.above is not None]
     if shifts:
-        said = ", ".join(f"{numbers.rate(row.above or 0.0)} in {_name(row)} ({row.arm})" for row in shifts)
-        yield f"The smallest shift that it could have seen: {said}."
+        said = ", ".join(f"{_distance(row.above or 0.0, row)} in {_name(row)} ({row.arm})" for row in shifts)
+        yield f"Smallest shift that this run could have shown: {said}."
 
 
 def _name(row: SmallestDifference) -> str:
     name = row.title[:1].lower() + row.title[1:]
-    return f"{name} at {numbers.part(row.stratum)}" if row.stratum else name
+    return f"{name}{at(row.stratum)}"

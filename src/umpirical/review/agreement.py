@@ -21,10 +21,10 @@ LabelMetric = Literal["nominal", "ordinal"]
 TOO_FEW = "fewer than two people decided"
 NO_PAIR = "no item was decided by two people"
 NO_LABELS = "no item was given a label by two people"
-ALL_ONE = "all decisions are one and the same: agreement by chance cannot be told from agreement"
-TWO_SCALES = "the items have different labels, which cannot be compared: see each test"
+ALL_ONE = "all decisions are the same, so agreement cannot be distinguished from chance"
+TWO_SCALES = "the items have different labels and cannot be compared; see each test"
 ONE_ORIGINAL = "all items come from one original: an interval needs at least two"
-NOT_SETTLED = "neither accepted nor rejected yet"
+NOT_SETTLED = "not decided yet"
 NONE_SETTLED = "no item is accepted or rejected yet"
 
 

@@ -171,12 +171,12 @@ class Desk:
             serial = serial_of(connection, item)
             given = None if serial is None else assignments.assignment_of(connection, serial, person)
             if serial is None or given is None:
-                raise NotAssigned(f"{person} was not given item {item}", fix="ask for the next item")
+                raise NotAssigned(f"item {item} is not assigned to {person}", fix="ask for the next item")
             found = stored_item(connection, serial)
             if adjudication(found.decisions):
-                raise Refused("an adjudicator has settled this item", fix="ask for the next item")
+                raise Refused("an adjudicator has decided this item", fix="ask for the next item")
             if sum(said.reviewer == person for said in found.decisions) >= MOST_DECISIONS:
-                raise Refused(f"you have decided on this item {MOST_DECISIONS} times", fix="ask for the next item")
+                raise Refused(f"you have reached {MOST_DECISIONS} decisions on this item", fix="ask for the next item")
             shown = self._view(found, person)
             choice = checked(choice, found.item, {revision.number: revision.text for revision in shown.revisions})
             if shown.own is not None and repeats(choice, shown.own, found.texts):
@@ -231,7 +231,7 @@ class Desk:
         with self.database.write() as connection:
             serial = serial_of(connection, item)
             if serial is None:
-                raise NotAssigned(f"there is no item {item}", fix="ask for the next disputed item")
+                raise NotAssigned(f"unknown item {item}", fix="ask for the next disputed item")
             found = stored_item(connection, serial)
             # Someone who only skipped it did not review it.
             if any(said.kind != "skip" for said in found.own(person)):
@@ -355,7 +355,7 @@ class Desk:
             assignments.set_assignment(connection, serial, person, state="skipped", slot=None)
             return
         if not holds and not assignments.take_place(connection, serial, person, overlap=self.settings.overlap):
-            raise Refused("others have taken this item since you left it", fix="ask for the next item")
+            raise Refused("other reviewers have taken this item", fix="ask for the next item")
         assignments.set_assignment(connection, serial, person, state="decided")
 
     def _reopen(self, connection: "Connection", serial: int, person: str) -> bool:
@@ -369,14 +369,14 @@ class Desk:
 
     def _check_disputed(self, found: StoredItem, person: str, choice: ReviewChoice) -> None:
         if choice.kind == "skip":
-            raise Refused("an adjudicator settles an item or leaves it", fix="accept, edit or reject it")
+            raise Refused("an adjudicator must decide, not skip", fix="accept, edit or reject it")
         settled = adjudication(found.decisions)
         if settled is not None:
             if settled.reviewer != person:
-                raise Refused(f"{settled.reviewer} has settled this item", fix="ask for the next disputed item")
+                raise Refused(f"{settled.reviewer} has decided this item", fix="ask for the next disputed item")
         elif state_of(found.decisions, overlap=self.settings.overlap) != "disputed":
             raise Refused(
-                "nobody disagrees on this item, or not everyone has decided on it yet",
+                "this item is not disputed, or not every reviewer has decided yet",
                 fix="ask for the next disputed item",
             )
 

@@ -43,8 +43,8 @@ def own_key(environment: Mapping[str, str] = os.environ) -> bytes:
         return _read(path)
     except OSError as error:
         raise UsageError(
-            f"the key of your reviews, {path}, cannot be used: {error.strerror or error}",
-            fix="make that folder yours and writable, or set XDG_STATE_HOME to a private folder",
+            f"cannot use your review key {path}: {error.strerror or error}",
+            fix="make its folder yours and writable, or set XDG_STATE_HOME to a private folder",
         ) from None
 
 
@@ -71,11 +71,11 @@ def _read(path: Path) -> bytes:
         os.close(handle)
     if os.name == "posix" and (found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077):
         raise UsageError(
-            f"the key of your reviews, {path}, can be read or was written by others",
-            fix="delete it: a new one is made, and everybody needs a new link",
+            f"other users can read or have changed your review key {path}",
+            fix="delete it; Umpirical creates a new one, and every reviewer needs a new link",
         )
     if len(key) != KEY_BYTES:
-        raise UsageError(f"the key of your reviews, {path}, is damaged", fix="delete it: a new one is made")
+        raise UsageError(f"your review key {path} is damaged", fix="delete it; Umpirical creates a new one")
     return key
 
 
@@ -164,13 +164,13 @@ class People:
 
     def _issue(self, name: str, role: ReviewRole, purpose: Purpose) -> str:
         if role not in get_args(ReviewRole):
-            raise UsageError(f"there is no role {role!r}", fix=f"choose one of: {', '.join(get_args(ReviewRole))}")
+            raise UsageError(f"unknown role {role!r}", fix=f"choose one of: {', '.join(get_args(ReviewRole))}")
         key, token = name_key(_checked(name)), secrets.token_urlsafe(TOKEN_BYTES)
         with self._database.write() as connection:
             found = people.person_of(connection, key)
             if found is not None and found.name != name:
                 raise UsageError(
-                    f"the name {name} is too much like {found.name}", fix=f"invite {found.name}, or choose another name"
+                    f"the name {name} is too similar to {found.name}", fix=f"invite {found.name}, or use another name"
                 )
             people.admit(connection, key, name=name, role=role)
             if purpose == "link":
@@ -209,7 +209,7 @@ def is_name(name: str) -> bool:
 def _checked(name: str) -> str:
     if not is_name(name):
         raise UsageError(
-            f"a name of {len(name)} characters, some of which may be invisible: {name[:LONGEST_NAME]!r}",
+            f"invalid name (it has {len(name)} characters, some may be invisible): {name[:LONGEST_NAME]!r}",
             fix=f"use 1 to {LONGEST_NAME} visible characters, without a space at either end",
         )
     return name

@@ -42,7 +42,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.overlap < 1:
-            raise UsageError(f"an overlap of {self.overlap}: each item needs at least one reviewer", fix="overlap: 1")
+            raise UsageError(f"invalid overlap {self.overlap}: each item needs at least one reviewer", fix="overlap: 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +199,9 @@ def checked(choice: ReviewChoice, item: ReviewItem, texts: Mapping[int, str]) ->
     `texts` are the ones the person is shown, by revision number.
     """
     if choice.kind not in get_args(DecisionKind):
-        raise Refused(f"{choice.kind!r} is not a decision", fix="accept, edit, reject or skip")
+        raise Refused(f"unknown decision {choice.kind!r}", fix="choose accept, edit, reject or skip")
     if choice.revision not in texts:
-        raise Refused(f"you were not shown revision {choice.revision} of this item", fix="load the item again")
+        raise Refused(f"you have not seen revision {choice.revision} of this item", fix="reload the item")
     _check_label(choice, item)
     rejects = choice.kind == "reject"
     if rejects and choice.reason not in REASONS:
@@ -218,9 +218,9 @@ def checked(choice: ReviewChoice, item: ReviewItem, texts: Mapping[int, str]) ->
 def new_text(choice: ReviewChoice, texts: Mapping[int, str]) -> str:
     """The new text of an edit. Raises Refused if there is none."""
     if choice.text is None or not choice.text.strip():
-        raise Refused("an edit needs a text", fix="write the text as it should be, or reject the item")
+        raise Refused("an edit needs a text", fix="write the corrected text, or reject the item")
     if len(choice.text) > LONGEST_TEXT:
-        found = f"a text of {len(choice.text):,} characters, allowed: {LONGEST_TEXT:,}"
+        found = f"the text has {len(choice.text):,} characters; the limit is {LONGEST_TEXT:,}"
         raise Refused(found, fix="shorten it, or reject the item")
     if choice.text in (texts[choice.revision], texts[0]):
         raise Refused("the text is unchanged", fix="accept it, or change it")
@@ -243,7 +243,7 @@ def _measured(milliseconds: int | None) -> int | None:
 
 def _check_label(choice: ReviewChoice, item: ReviewItem) -> None:
     if choice.label and choice.label not in item.labels:
-        fix = f"choose one of: {', '.join(item.labels)}" if item.labels else "leave it out: this item has no labels"
+        fix = f"choose one of: {', '.join(item.labels)}" if item.labels else "omit the label: this item has none"
         raise Refused(f"{choice.label!r} is not a label of this item", fix=fix)
     if item.labels and not choice.label and choice.kind in ("accept", "edit"):
         raise Refused("the label is missing", fix=f"choose one of: {', '.join(item.labels)}")

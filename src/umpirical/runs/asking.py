@@ -21,7 +21,7 @@ from umpirical.store.snapshots import RunSnapshot
 GIVE_UP_AFTER = 50
 """Failures in a row after which a judge is given up, as in `Workers`."""
 
-CHANGED = "the judge or its stimuli have changed since the run was planned"
+CHANGED = "the judge or its test cases have changed since the run was planned"
 
 REQUESTS_KEPT = 64
 """Rendered requests that are kept for the repeats of the same question, which the plan has close to each other."""
@@ -41,7 +41,7 @@ async def ask_shards(
     workers = Workers(
         1 if judge.capabilities.stateful else calling.concurrency,
         give_up_after=give_up_after,
-        fix="make sure that the judge answers, then run the same command again",
+        fix="check that the judge answers, then run the same command again",
     )
     recorder = Recorder(store, workers.count)
     questions = _questions(shards, call, store, recorder, watcher)

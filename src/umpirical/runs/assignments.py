@@ -103,7 +103,7 @@ def sendable(error: Exception) -> Exception:
         same: Exception = pickle.loads(pickle.dumps(error))  # noqa: S301  # our own bytes
     except Exception:  # noqa: BLE001  # one that cannot be made again from its parts
         same = RuntimeError(str(error))
-    same.add_note(f"in a process that asked:\n{trace}")
+    same.add_note(f"in a worker process:\n{trace}")
     return same
 
 

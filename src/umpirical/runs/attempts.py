@@ -82,7 +82,7 @@ async def settle(
     workers = Workers(
         min(concurrency, len(left)),
         give_up_after=give_up_after,
-        fix="make sure that the models answer, then run the same command again",
+        fix="check that the models answer, then run the same command again",
     )
     filling = _Filling(store, models, saving, watcher, workers)
     try:

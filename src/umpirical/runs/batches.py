@@ -49,7 +49,7 @@ T = TypeVar("T")
 NO_SUCH_ADDRESS = ("HTTP 404", "HTTP 405")
 """How the refusal of a server without batches begins."""
 
-GO_ON = "the batches go on at the provider; the same command takes up their results"
+GO_ON = "the batches continue at the provider; run the same command again to collect their results"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,13 @@ class BatchExecutor:
         """Raises UsageError for a judge that is no model with batches, or whose answers depend on their order."""
         why = ""
         if judge.model is None:
-            why = "only a language model can be asked in batches"
+            why = "only a language model can be called in batches"
         elif ADAPTERS.get(judge.model.adapter).batches(judge.model) is None:
-            why = f"the adapter {judge.model.adapter} has no batches (openai-compatible and anthropic have)"
+            why = f"the adapter {judge.model.adapter} does not support batches (openai-compatible and anthropic do)"
         elif judge.capabilities.stateful:
             why = "it is stateful, and the entries of a batch have no order"
         if why:
-            raise UsageError(f"judge {judge.name}: {why}", fix="ask it with --executor local")
+            raise UsageError(f"judge {judge.name}: {why}", fix="use --executor local")
 
     @staticmethod
     def price(single: Pricer) -> Pricer:
@@ -134,7 +134,7 @@ class _Draft:
         try:
             entry = self._form.entry(request, custom_id(trial.id, self._name))
         except CallFailed as failed:
-            raise UsageError(f"trial {trial.id} cannot be asked: {failed.detail}", fix="change the judge") from None
+            raise UsageError(f"trial {trial.id} cannot be sent: {failed.detail}", fix="change the judge") from None
         whole = self._form.between * bool(self._ends) + entry
         if self._ends and self.file.tell() + len(whole) + len(self._form.tail) > self._form.most_bytes:
             return False
@@ -253,7 +253,7 @@ class _Asking:
             if failed.detail.startswith(NO_SUCH_ADDRESS) and not self.flying:
                 said = self._recording.detail(failed.detail)
                 raise UsageError(
-                    f"judge {self.judge.name}: the server takes no batches: {said}", fix="ask it with --executor local"
+                    f"judge {self.judge.name}: the server does not accept batches: {said}", fix="use --executor local"
                 ) from None
             raise self._unreachable(failed) from None
 
@@ -393,7 +393,7 @@ class _Asking:
                 done, total = done + state.done, total + len(record.entries)
             if still := len(self.flying) - len(given_up):
                 batches = "1 batch is" if still == 1 else f"{still} batches are"
-                self.tell(f"{batches} at the provider, {done:,} of {total:,} questions done. On Ctrl-C, {GO_ON}")
+                self.tell(f"{batches} at the provider, {done:,} of {total:,} questions done. After Ctrl-C, {GO_ON}")
                 await asyncio.sleep(self._pause(turn))
                 turn += 1
         for name, why in given_up.items():
@@ -450,7 +450,7 @@ class _Asking:
             else:
                 found[trial_id] = result.found
         if strays:
-            self.tell(f"batch {record.name} has {strays:,} results that are not of its entries, and are not used")
+            self.tell(f"batch {record.name} has {strays:,} results for unknown entries; they are ignored")
         return found
 
     def _seal(self) -> None:
@@ -501,8 +501,8 @@ class _Asking:
         said = self._recording.detail(f"{failed.kind}: {failed.detail}")
         fix = "run the same command again, with the same key"
         if name:
-            fix += f"; if the provider has lost the batch, remove batches/{name}.json, and its trials are asked again"
-        return RunStopped(f"judge {self.judge.name}: batch {name} cannot be read: {said}" if name else said, fix=fix)
+            fix += f"; if the provider has lost the batch, remove batches/{name}.json to repeat its calls"
+        return RunStopped(f"judge {self.judge.name}: cannot read batch {name}: {said}" if name else said, fix=fix)
 
 
 def _missing(state: BatchState) -> CallFailed:

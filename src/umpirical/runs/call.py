@@ -48,5 +48,5 @@ class CallSpec:
     @cached_property
     def _key(self) -> object:
         if not self.answer_key:
-            raise LookupError("this protocol has no answer key for simulated judges")
+            raise LookupError("this protocol does not support simulated judges")
         return load_object(self.answer_key)(self.judge, self.stimulus_set)

@@ -117,8 +117,8 @@ def factory_of(executor: str, through: str = "") -> ExecutorFactory:
         return factory
     if not isinstance(factory, Reaching):
         raise UsageError(
-            f"--through is for machines that share no folder, and the executor {executor} asks from this machine alone",
-            fix=f"leave out --through, or add --executor {RAY}",
+            f"--through is for machines without a shared folder, but the executor {executor} uses only this machine",
+            fix=f"remove --through, or add --executor {RAY}",
         )
     return factory.through(through)
 

@@ -58,7 +58,7 @@ def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
     loop = _running_loop()
     if threading.current_thread() is _thread:
         work.close()
-        raise RuntimeError("this waits for the event loop that it runs on: await the asynchronous twin instead")
+        raise RuntimeError("this call would wait for its own event loop: await the asynchronous version instead")
     job, stopper = _Job(work, loop), STOPPER.get() or Stopper()
     try:
         # An interrupt may come between any two of these, and from the first on there is work to stop.

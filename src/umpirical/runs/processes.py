@@ -122,8 +122,8 @@ class _Process:
             how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
             self.receipts.set_exception(
                 ProcessLost(
-                    f"process {self._number} of those that asked {how}",
-                    fix="run the same command again: what it has recorded is taken up",
+                    f"worker process {self._number} {how}",
+                    fix="run the same command again; recorded answers are kept",
                 )
             )
         elif last.error is not None:

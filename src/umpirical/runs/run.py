@@ -13,7 +13,7 @@ from umpirical.store.reuse import answered_trials
 from umpirical.store.runs import RunStore
 from umpirical.store.stimulus_sets import StimulusSet
 
-MADE_ELSEWHERE = "read it with the version of umpirical that made it, or measure the judge again"
+MADE_ELSEWHERE = "use the version of umpirical that wrote it, or run the judge again"
 
 
 @dataclass(frozen=True)
@@ -76,22 +76,22 @@ def open_run(folder: Path) -> Run:
     """Opens an existing run. The study's stimuli are searched from its folder upwards, so a study can be moved."""
     store = RunStore(folder)
     if not (folder / "run.json").is_file():
-        raise UsageError(f"{folder} is not a run", fix="umpirical runs  lists the runs of a study")
+        raise UsageError(f"{folder} is not a run", fix="umpirical list  lists the runs of a study")
     manifest = store.manifest
     try:
         name, judge = manifest["stimuli_folder"], JudgeSpec.model_validate(manifest["judge"])
     except (KeyError, ValueError) as error:
         said = str(error).partition("\n")[0]
-        raise StoreError(
-            f"{folder / 'run.json'} names no judge that can be read here: {said}", fix=MADE_ELSEWHERE
-        ) from None
+        raise StoreError(f"{folder / 'run.json'} contains no valid judge: {said}", fix=MADE_ELSEWHERE) from None
     for study in folder.resolve().parents:
         if (study / "stimuli" / name / "manifest.json").is_file():
             run = Run(store, CallSpec(judge, study, study / "stimuli" / name, manifest["seed"]))
             if run.stimuli.digest != manifest["stimuli"]:
                 raise StoreError(
-                    f"run {folder.name} was asked about other stimuli than those in stimuli/{name}",
-                    fix="take both from the same copy of the study",
+                    f"run {folder.name} used other test cases than those in stimuli/{name}",
+                    fix="restore both from the same copy of the study",
                 )
             return run
-    raise UsageError(f"the stimuli {name} of run {folder.name} are missing", fix="keep stimuli/ beside runs/")
+    raise UsageError(
+        f"the test cases {name} of run {folder.name} are missing", fix="keep the stimuli folder next to the runs folder"
+    )

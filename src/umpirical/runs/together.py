@@ -65,11 +65,11 @@ def why_alone(call: CallSpec, calling: Calling) -> str:
     """Says why a judge can only be asked in one process; empty if it can be asked in several."""
     ledger = calling.meter.ledger
     if call.judge.capabilities.stateful:
-        return "its answers may depend on earlier calls, so it is asked one call at a time"
+        return "its answers may depend on earlier calls, so calls are made one at a time"
     if call.found is not None:
-        return "it is an object of this process, which no other process has"
+        return "it is an object in this process and cannot be shared"
     if ledger.cap is not None and ledger.lease is None and calling.meter.pricer not in (FREE, UNPRICED):
-        return "its budget is kept in this process alone"
+        return "its budget is tracked only in this process"
     try:
         pickle.dumps((_sent(call), calling.meter.pricer))
     except Exception as error:  # noqa: BLE001  # whatever a plugin's price or spec raises

@@ -141,7 +141,7 @@ class Ratings:
         w = np.ones(len(x)) if weight is None else np.asarray(weight, dtype=float)
         group = np.arange(len(x)) if cluster is None else np.unique(np.asarray(cluster), return_inverse=True)[1]
         if not len(x) == len(y) == len(w) == len(group):
-            raise ValueError(f"columns of unequal length: {len(x)}, {len(y)}, {len(w)}, {len(group)}")
+            raise ValueError(f"columns have different lengths: {len(x)}, {len(y)}, {len(w)}, {len(group)}")
         return cls(x, y, w, group.astype(np.intp))
 
     @cached_property

@@ -51,7 +51,9 @@ def rogan_gladen(positives: Counted, sensitivity: Counted, specificity: Counted,
     """
     youden = sensitivity.rate + specificity.rate - 1
     if youden <= 0:
-        raise ValueError(f"the judge tells positives from negatives no better than chance: Youden's index {youden:.3f}")
+        raise ValueError(
+            f"the judge distinguishes positives from negatives no better than chance: Youden's index {youden:.3f}"
+        )
     value = float(np.clip((positives.rate + specificity.rate - 1) / youden, 0, 1))
     z = float(ndtri(0.5 + level / 2))
     p, n = (positives.hits + z * z / 2) / (positives.units + z * z), positives.units + z * z
@@ -80,7 +82,7 @@ def confusion_inverse(
     matrix = np.array([row / row.sum() for row in rows])
     apart = separation(matrix)
     if apart <= 0:
-        raise ValueError(f"the judge does not tell the truths apart: separation {apart:.3f}")
+        raise ValueError(f"the judge does not separate the true labels: separation {apart:.3f}")
     value = float(np.linalg.solve(matrix, c) @ (q / q.sum()))
     z = float(ndtri(0.5 + level / 2))
     q = q + z * z / len(q)
@@ -238,7 +240,7 @@ def _check(y: Floats, f: Floats, u: Floats) -> None:
         raise ValueError(f"each label needs the judge's score, got {len(y)} and {len(f)}")
     for each in (y, f, u):
         if not ((each >= 0) & (each <= 1)).all():
-            raise ValueError("a score lies outside 0..1")
+            raise ValueError("a score is outside the range 0 to 1")
 
 
 def _tuning(y: Floats, f: Floats, u: Floats) -> float:

@@ -248,7 +248,7 @@ def _used(numerators: ArrayLike, denominators: ArrayLike) -> tuple[Floats, Float
     if len(n) < 2:
         raise ValueError(f"a cluster-aware interval needs at least two clusters, got {len(n)}")
     if (y < 0).any() or (y > n).any():
-        raise ValueError("a numerator lies outside 0..denominator")
+        raise ValueError("a numerator is outside the range 0 to its denominator")
     return y, n
 
 

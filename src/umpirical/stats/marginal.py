@@ -97,7 +97,7 @@ def shared_resolution_interval(conditions: list[MarginalCounts], *, difference: 
 
     equal, unequal, useful = _arrays(conditions)
     if not useful[difference]:
-        raise ValueError("every call at this difference is correct: the mean has no upper limit and no estimate")
+        raise ValueError("every call at this difference is correct, so the mean has no upper limit and no estimate")
     column = int(useful[:difference].sum())
     means, _, top = _fit(equal, unequal, share="resolution")
     drop = float(chdtri(1, 1 - level)) / 2
@@ -230,4 +230,4 @@ def _check(calls: float, *counts: float) -> None:
     if calls < 1:
         raise ValueError(f"d' needs calls, got {calls}")
     if min(counts) < 0 or sum(counts) > calls:
-        raise ValueError(f"counts {counts} do not fit {calls} calls")
+        raise ValueError(f"counts {counts} are not consistent with {calls} calls")

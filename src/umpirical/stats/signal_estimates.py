@@ -111,18 +111,18 @@ def _refuse_the_undefined(pairs: PairCounts) -> None:
     if answers.sum() == 0:
         raise ValueError("no answers: every count or weight is 0")
     if np.count_nonzero(answers) == 1:
-        name = ("slot 1", "slot 2", "tie")[int(np.argmax(answers))]
-        raise ValueError(f"every call was answered with {name}: resolution and criterion are undefined")
+        name = ("the first position", "the second position", "tie")[int(np.argmax(answers))]
+        raise ValueError(f"every call was answered with {name}, so resolution and criterion are undefined")
     if len(np.unique(abs(pairs.delta))) < 2:
-        raise ValueError("only one size of quality difference: resolution needs at least two, one of which may be 0")
+        raise ValueError("only one size of quality difference; resolution needs at least two, one of which may be 0")
     if np.ptp(pairs.log_length) > 0 and abs(np.corrcoef(pairs.delta, pairs.log_length)[0, 1]) > 1 - 1e-9:
-        raise ValueError("length rises in step with quality: their effects cannot be told apart")
+        raise ValueError("length rises with quality, so their effects cannot be separated")
 
 
 def working_value(name: Parameter, value: float) -> float:
     """Returns a parameter in the form that the search uses."""
     if (name in {"criterion", "surface", "lapse"} and value < 0) or (name == "lapse" and value > 0.5):
-        raise ValueError(f"{name} cannot be held at {value}: it is not negative, and a lapse is at most .5")
+        raise ValueError(f"{name} cannot be fixed at {value}: it must not be negative, and a lapse rate is at most 0.5")
     if name == "surface":
         return max(value**2, LOWEST_VARIANCE)
     return float(np.clip(logit(value), -12.0, 0.0)) if name == "lapse" else value

@@ -70,9 +70,9 @@ class PairCounts:
     def check(self) -> None:
         rows = len(self.delta)
         if rows == 0:
-            raise ValueError("no pairs: the model needs pairs at two or more quality differences")
+            raise ValueError("no pairs: the model needs pairs with two or more quality differences")
         if any(len(column) != rows for column in (self.task, self.log_length, self.counts, self.weight)):
-            raise ValueError("task, delta, log_length, counts and weight must have as many rows as each other")
+            raise ValueError("task, delta, log_length, counts and weight must have the same number of rows")
         if (self.task < 0).any() or (self.counts < 0).any() or (self.weight < 0).any():
             raise ValueError("task indices, counts and weights cannot be negative")
         if not (np.isfinite(self.delta).all() and np.isfinite(self.log_length).all()):

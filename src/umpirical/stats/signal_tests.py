@@ -55,7 +55,7 @@ def compare_shared(groups: list[PairCounts], *, share: Parameter) -> LikelihoodR
     if len(fits) < 2:
         raise ValueError(f"a comparison needs at least two groups, got {len(fits)}")
     if any(not fit.space.free[parameter] for fit in fits):
-        raise ValueError(f"{share} cannot be fitted in every group")
+        raise ValueError(f"{share} cannot be estimated in every group")
     values = [float(fit.theta[parameter]) for fit in fits]
     free = sum(fit.top for fit in fits)
     if max(values) - min(values) < 1e-9:
@@ -106,7 +106,7 @@ def parameter_difference(
     fits = [_Fitted.of(group) for group in (first, second)]
     index = PARAMETERS.index(parameter)
     if any(fit.space.at_bound(fit.theta)[index] for fit in fits):
-        raise ValueError(f"{parameter} lies on a bound in one of the groups: a difference has no jackknife error")
+        raise ValueError(f"{parameter} is at its limit in one of the groups, so the difference has no jackknife error")
     near = [Neighbourhood.of(fit.space, fit.weights, fit.theta) for fit in fits]
 
     def estimate(kept: NDArray[np.bool_]) -> float:

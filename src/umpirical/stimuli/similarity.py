@@ -242,16 +242,18 @@ def installed_embedding() -> Embedding:
 def _installed_file(package: str, name: str, expected: str) -> Path:
     found = find_spec(package)
     if found is None or found.origin is None:
-        raise UsageError(f"embeddings need the file {name} of the package {package}, which is not installed", fix=FIX)
+        raise UsageError(
+            f"embeddings require the file {name} of the package {package}, which is not installed", fix=FIX
+        )
     path = Path(found.origin).parent / name
     if not path.is_file():
         raise UsageError(f"the package {package} has no file {name}", fix=FIX)
     actual = hashlib.sha256(path.read_bytes()).hexdigest()
     if actual != expected:
         raise UsageError(
-            f"{path.name} of the package {package} has the SHA-256 {actual[:12]}…, expected {expected[:12]}…: "
-            "it is another file than the one that was tested",
-            fix="install the version that umpirical[embeddings] names, or use the lexical measure",
+            f"{path.name} of the package {package} has the SHA-256 {actual[:12]}…, expected {expected[:12]}…: it is "
+            "not the tested version",
+            fix="install the version listed in umpirical[embeddings], or use the lexical measure",
         )
     return path
 
@@ -260,7 +262,7 @@ def _imported(package: str) -> Any:  # noqa: ANN401  # a module
     try:
         return import_module(package)
     except ImportError:
-        raise UsageError(f"embeddings need the package {package}, which is not installed", fix=FIX) from None
+        raise UsageError(f"embeddings require the package {package}, which is not installed", fix=FIX) from None
 
 
 def _unit(vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -212,17 +212,17 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 FAULTS: Mapping[str, Mapping[str, str]] = {
     "generator": {
-        "misses": "share of attempts that come out otherwise than meant",
-        "refusals": "share of originals about which it refuses to write, however often it is asked",
+        "misses": "share of attempts with an unintended result",
+        "refusals": "share of originals for which it always refuses to write",
         "copies": "share of attempts that repeat the original",
     },
     "validator": {
         "errors": "share of opinions that are wrong",
-        "refusals": "share of texts about which it refuses to say anything, however often it is asked",
+        "refusals": "share of texts for which it always refuses to give an opinion",
         "unread": "share of answers that are not an opinion",
     },
     "responder": {
-        "refusals": "share of tasks that it refuses to answer, however often it is asked",
+        "refusals": "share of tasks that it always refuses to answer",
         "cut": "share of responses that end at max_tokens",
     },
 }
@@ -244,7 +244,7 @@ class SimulatedGenerator:
         prompt = request.messages[-1].content
         read = read_order(prompt, self._tests)
         if read is None:
-            raise ValueError("a simulated generator reads only the prompts of the study's own tests")
+            raise ValueError("a simulated generator works only with the prompts of the study's own tests")
         test, order = read
         about = order.get("response") or f"{order.get('task', '')} {order.get('target', '')}"
         if uniform(self._seed, "refusal", test.name, about) < self._faults.get("refusals", 0.0):
@@ -269,7 +269,7 @@ class SimulatedValidator:
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
         read = read_opinion_prompt(request.messages[-1].content)
         if read is None:
-            raise ValueError("a simulated validator reads only the built-in prompts of validators")
+            raise ValueError("a simulated validator works only with the built-in validator prompts")
         kind, shown = read
         texts = sorted((shown["first"], shown["second"]) if kind == "same-grade" else (shown["response"],))
         if uniform(self._seed, "refusal", *texts) < self._faults.get("refusals", 0.0):
@@ -338,15 +338,17 @@ class _SimulatedWriter(ModelAdapter):
 
     def check(self, spec: ModelSpec) -> None:
         if spec.batch or spec.base_url:
-            raise ValueError("a simulated writer has no server: leave batch and base_url out")
+            raise ValueError("a simulated writer has no server: remove batch and base_url")
         if spec.name not in FAULTS:
-            raise ValueError(f"no simulated writer is named {spec.name!r}: there are {', '.join(FAULTS)}")
+            raise ValueError(f"unknown simulated writer {spec.name!r} (choose {', '.join(FAULTS)})")
         for name, share in spec.model_args.items():
             if name not in FAULTS[spec.name]:
                 known = ", ".join(FAULTS[spec.name])
-                raise ValueError(f"model_args: {name!r} cannot be planted in a simulated {spec.name}; known: {known}")
+                raise ValueError(
+                    f"model_args: unknown fault {name!r} for a simulated {spec.name}; choose one of: {known}"
+                )
             if isinstance(share, str | bool) or not 0 <= share <= 1:
-                raise ValueError(f"model_args: {name} is a share from 0 to 1, got {share!r}")
+                raise ValueError(f"model_args: {name} must be a number from 0 to 1, got {share!r}")
 
     def reads(self, prompt: str, kind: JudgeKind) -> bool:  # noqa: ARG002  # it is not a judge
         return False

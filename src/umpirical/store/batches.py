@@ -99,9 +99,9 @@ class BatchRecords:
         try:
             record = BatchRecord(**{**said, "entries": {name: tuple(place) for name, place in said["entries"].items()}})
         except (TypeError, KeyError, AttributeError) as error:
-            raise Damaged(f"{path} is no batch: {error}") from None
+            raise Damaged(f"{path} is not a valid batch: {error}") from None
         if not _NAME.fullmatch(record.name) or path != self._path(record.name) or not _are_places(record.entries):
-            raise Damaged(f"{path} is no batch")
+            raise Damaged(f"{path} is not a valid batch")
         return record
 
 
@@ -115,7 +115,7 @@ def refuse_in_flight(run: Path) -> None:
     if flying := len(trials_in_flight(run)):
         raise UsageError(
             f"{flying:,} trials of run {run.name} are in batches at the provider",
-            fix="take up their results with --executor batch",
+            fix="collect their results with --executor batch",
         )
 
 

@@ -164,7 +164,7 @@ class Budget:
 
     @property
     def _fix(self) -> str:
-        return "restore it, or move it away: what recorded answers cost is then counted again, and nothing else"
+        return "restore it, or move it away. Umpirical then counts only the cost of recorded answers"
 
 
 class Lending(Protocol):
@@ -337,7 +337,7 @@ def _insert(db: sqlite3.Connection, account: str, part: str, *, held: Decimal, b
 def _update(db: sqlite3.Connection, number: int, *, held: Decimal, bill: Bill, is_open: bool) -> None:
     row = db.execute("select account, part, opened from lease where id = ?", (number,)).fetchone()
     if row is None:
-        raise StoreError("the budget of the study has lost a lease of this process", fix="restore budget.sqlite")
+        raise StoreError("the study's budget file has lost a reservation of this process", fix="restore budget.sqlite")
     _put(db, number, [*row, int(is_open), str(held), *_columns(bill)])
 
 
@@ -414,4 +414,4 @@ def _count(number: object) -> int:
 
 
 def _damaged(found: object) -> StoreError:
-    return StoreError(f"the budget of the study is damaged: it holds {found!r}", fix="restore budget.sqlite")
+    return StoreError(f"the study's budget file is damaged: it contains {found!r}", fix="restore budget.sqlite")

@@ -55,7 +55,7 @@ def _copied(path: Path, folder: Path) -> Path:
                 shutil.copyfile(file, folder / file.name)
         if before == [_state(file) for file in files]:
             return folder / path.name
-    raise sqlite3.OperationalError("it is being written to all the time")
+    raise sqlite3.OperationalError("the database is busy; try again")
 
 
 def _state(file: Path) -> tuple[int, int] | None:

@@ -143,7 +143,7 @@ def inside(folder: Path, name: str, *, what: str = "file", outside: bool | None 
     """
     path = (folder / name).resolve()
     if not outside and not path.is_relative_to(folder.resolve()):
-        fix = "copy it in" if outside is None else "copy it in, or add --outside"
+        fix = "copy it into the folder" if outside is None else "copy it into the folder, or add --outside"
         raise UsageError(f"the {what} {name} is outside the study folder", fix=fix)
     return path
 
@@ -153,7 +153,7 @@ def read_named_text(path: Path, *, name: str, most: int) -> str:
     if not path.is_file():
         raise UsageError(f"no file {name}", fix="name an existing text or Markdown file")
     if path.stat().st_size > most:
-        raise UsageError(f"{name} is larger than {most:,} bytes", fix="keep only the part that judges need")
+        raise UsageError(f"{name} is larger than {most:,} bytes", fix="keep only what judges need")
     try:
         text = path.read_text(encoding="utf-8").strip()
     except UnicodeDecodeError:

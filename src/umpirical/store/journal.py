@@ -97,7 +97,7 @@ class _Rows:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            raise Damaged(f"{self.path} cannot be read: {error}; with it, answers that are not sealed yet") from None
+            raise Damaged(f"cannot read {self.path}: {error}. It contains answers that are not sealed yet") from None
 
     def close(self) -> None:
         self._db.close()

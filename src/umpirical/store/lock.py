@@ -27,7 +27,7 @@ def locked(folder: Path, *, held: str) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise UsageError(held, fix="wait for it to end") from None
+            raise UsageError(held, fix="wait for it to finish") from None
         _wait_for_others(folder, held)
         yield
 
@@ -51,7 +51,7 @@ def _wait_for_others(folder: Path, held: str) -> None:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 if time.monotonic() > deadline:
-                    raise UsageError(held, fix="wait for it to end") from None
+                    raise UsageError(held, fix="wait for it to finish") from None
                 time.sleep(0.05)
             else:
                 return

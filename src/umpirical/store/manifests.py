@@ -27,7 +27,7 @@ _checked: dict[Path, tuple[int, int, int, str]] = {}
 class Damaged(StoreError):
     """A file of the record is missing, or is not what was written."""
 
-    def __init__(self, message: str, *, fix: str = "take it from a copy of the study") -> None:
+    def __init__(self, message: str, *, fix: str = "restore it from a copy of the study") -> None:
         super().__init__(message, fix=fix)
 
 
@@ -43,7 +43,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
     version = content.get("format", 1)
     if not isinstance(version, int) or version > FORMAT:
         raise StoreError(
-            f"{path} has format {version!r}, and this version reads up to {FORMAT}", fix="install a newer umpirical"
+            f"{path} has format {version!r}, but this version reads formats up to {FORMAT}",
+            fix="install a newer umpirical",
         )
     said = content.pop("manifest_sha256", None)
     if (said is not None or version > 1) and said != _digest(content):
@@ -66,23 +67,23 @@ def check_file(path: Path, sha256: str, *, lost: str) -> None:
             return
         found = file_sha256(path)
     except FileNotFoundError:
-        raise Damaged(f"{path} is missing, and with it {lost}") from None
+        raise Damaged(f"{path} is missing; this affects {lost}") from None
     if found != sha256:
-        raise Damaged(f"{path} has been changed since it was written, and with it {lost}")
+        raise Damaged(f"{path} has been changed since it was written; this affects {lost}")
     _checked[path] = known
 
 
 def _parsed(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > LARGEST:
-            raise Damaged(f"{path} has more than {LARGEST:,} bytes")
+            raise Damaged(f"{path} is larger than {LARGEST:,} bytes")
         content = json.loads(path.read_bytes())
     except FileNotFoundError:
         raise Damaged(f"{path} is missing") from None
     except (ValueError, RecursionError) as error:
-        raise Damaged(f"{path} cannot be read: {error}") from None
+        raise Damaged(f"cannot read {path}: {error}") from None
     if not isinstance(content, dict):
-        raise Damaged(f"{path} is no manifest")
+        raise Damaged(f"{path} is not a valid manifest")
     return content
 
 

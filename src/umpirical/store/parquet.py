@@ -51,7 +51,9 @@ def write_rows(
         pq.write_table(table, draft, compression="zstd")
     # Compared as columns: to make rows of them again would take longer than all the rest.
     if read_back and not pq.ParquetFile(path).read().equals(table):
-        raise Damaged(f"{path} does not hold what was written to it", fix="check the disk, then run again")
+        raise Damaged(
+            f"{path} does not contain what was written to it", fix="check the disk, then run the command again"
+        )
     return int(table.num_rows)
 
 
@@ -79,11 +81,11 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[dict
             for batch in file.iter_batches(batch_size=_rows_at_a_time(file), columns=columns):
                 unfolded += batch.nbytes
                 if unfolded > most:
-                    raise Damaged(f"{path} unfolds to more than {most:,} bytes")
+                    raise Damaged(f"{path} unpacks to more than {most:,} bytes")
                 yield from batch.to_pylist()
     except (pa.ArrowException, OSError) as error:
         said = str(error).partition("\n")[0]
-        raise Damaged(f"{path} cannot be read: {said}") from None
+        raise Damaged(f"cannot read {path}: {said}") from None
 
 
 def read_metadata(path: Path) -> dict[str, str]:
@@ -94,7 +96,7 @@ def read_metadata(path: Path) -> dict[str, str]:
         return {key.decode(): value.decode() for key, value in (pq.read_schema(path).metadata or {}).items()}
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         said = str(error).partition("\n")[0]
-        raise Damaged(f"{path} cannot be read: {said}") from None
+        raise Damaged(f"cannot read {path}: {said}") from None
 
 
 def _rows_at_a_time(file: "pq.ParquetFile") -> int:

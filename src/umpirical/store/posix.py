@@ -12,6 +12,6 @@ try:
     import fcntl
 except ModuleNotFoundError:
     raise UsageError(
-        "Umpirical runs on Linux and macOS: it keeps runs by locks that this system does not have",
-        fix="on Windows, install it in WSL (wsl --install), and use it there",
+        "Umpirical runs on Linux and macOS: it needs POSIX file locking",
+        fix="on Windows, install it in WSL (wsl --install)",
     ) from None

@@ -107,7 +107,7 @@ class RunStore:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Held while a run is asked, by the process that leads. What killed processes have recorded is taken up."""
-        with locked(self.folder, held=f"run {self.folder.name} is being asked by another process"):
+        with locked(self.folder, held=f"another process is working on run {self.folder.name}"):
             self.take_up_journals()
             yield
 
@@ -198,7 +198,7 @@ class RunStore:
             if plan.get("run", self._id) != self._id:
                 raise Damaged(f"{path} is the plan of another run")
             if not _is_plan(plan):
-                raise Damaged(f"{path} is no plan")
+                raise Damaged(f"{path} is not a valid plan")
             self._plan_manifest = plan
         return self._plan_manifest
 
@@ -284,10 +284,10 @@ class RunStore:
         try:
             receipt = Receipt(**{name: value for name, value in found.items() if name != "run"})
         except TypeError as error:
-            raise Damaged(f"{path} is no receipt: {error}") from None
+            raise Damaged(f"{path} is not a valid receipt: {error}") from None
         counts, digests = (receipt.answered, receipt.failed), [receipt.sha256, receipt.file_sha256]
         if not all(map(_is_count, counts)) or not _are_names(digests, 2):
-            raise Damaged(f"{path} is no receipt")
+            raise Damaged(f"{path} is not a valid receipt")
         return receipt
 
     def seal(self, shard: int, generation: int, responses: Sequence[Response]) -> Receipt:
@@ -310,7 +310,7 @@ class RunStore:
             # It is this process's own if it was killed before it wrote the receipt.
             if self.has_receipt(shard, generation) or not meta.items() <= read_metadata(path).items():
                 raise StoreError(
-                    f"shard {shard} has been sealed by another process meanwhile", fix="run the same command again"
+                    f"another process has sealed shard {shard} in the meantime", fix="run the same command again"
                 ) from None
         receipt = Receipt(shard, generation, len(rows) - failed, failed, digest, file_sha256(path))
         write_manifest(self._receipt(shard, generation), {"run": self._id, **asdict(receipt)})
@@ -336,16 +336,16 @@ class RunStore:
 
     def _check_foreign(self, receipt: Receipt, file: Path) -> None:
         if file_sha256(file) != receipt.file_sha256:
-            raise Damaged(f"a file is not the one that was sealed, and with it {receipt.lost} are lost")
+            raise Damaged(f"a file is not the one that was sealed; this affects {receipt.lost}")
         rows = read_rows(self._checked_plan(receipt.shard), ["trial_id", "asked_in"])
         asked = {row["trial_id"] for row in rows if row.get("asked_in", receipt.shard) == receipt.shard}
         answers = [(row["trial_id"], row["text"], row["failure"]) for row in read_rows(file, _ANSWER)]
         trials, failed = {trial_id for trial_id, _, _ in answers}, sum(answer[2] is not None for answer in answers)
         counted = (len(answers) - failed, failed) == (receipt.answered, receipt.failed)
         if not counted or len(trials) != len(answers) or responses_digest(answers) != receipt.sha256:
-            raise Damaged(f"a receipt of shard {receipt.shard} counts other answers than its file")
+            raise Damaged(f"a receipt of shard {receipt.shard} does not match the answers in its file")
         if not trials <= asked:
-            raise Damaged(f"a file has answers to questions that shard {receipt.shard} does not ask")
+            raise Damaged(f"a file has answers to questions that are not in shard {receipt.shard}")
 
     def rows(self, receipt: Receipt) -> Iterator[dict[str, Any]]:
         """Yields the rows of a sealed file, which is held to its receipt."""
@@ -359,7 +359,7 @@ class RunStore:
             return path
         rows = read_rows(path, _ANSWER)
         if responses_digest((row["trial_id"], row["text"], row["failure"]) for row in rows) != receipt.sha256:
-            raise Damaged(f"{path} has been changed since it was written, and with it {receipt.lost}")
+            raise Damaged(f"{path} has been changed since it was written; this affects {receipt.lost}")
         return path
 
     def check_counts(self, receipt: Receipt) -> None:
@@ -367,7 +367,7 @@ class RunStore:
         said = read_metadata(self.check(receipt))
         counts = {"rows": str(receipt.answered + receipt.failed), "failed": str(receipt.failed)}
         if any(said.get(name, count) != count for name, count in counts.items()):
-            raise Damaged(f"the receipt of shard {receipt.shard} counts other answers than its file")
+            raise Damaged(f"the receipt of shard {receipt.shard} does not match the answers in its file")
 
     def _holds(self, receipt: Receipt, rows: Sequence[Mapping[str, Any]]) -> bool:
         """Whether a sealed file can be read, and holds exactly these rows."""

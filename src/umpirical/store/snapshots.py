@@ -51,7 +51,7 @@ class RunSnapshot:
         receipts = self.receipts(shard)
         answered, asked = sum(receipt.answered for receipt in receipts), self.store.asked(shard)
         if answered > asked:
-            raise Damaged(f"the receipts of shard {shard} count {answered:,} answers to {asked:,} questions")
+            raise Damaged(f"the receipts of shard {shard} list {answered:,} answers to {asked:,} questions")
         if answered < asked or not receipts:
             return False
         for receipt in receipts:
@@ -126,5 +126,7 @@ def started(store: RunStore) -> bool:
 def _take(found: dict[str, Response], response: Response) -> None:
     earlier = found.get(response.trial_id)
     if earlier is not None and earlier.failure is None:
-        raise StoreError(f"trial {response.trial_id} has two answers", fix="keep one of the two files with it")
+        raise StoreError(
+            f"trial {response.trial_id} has two answers", fix="keep only one of the two files that contain it"
+        )
     found[response.trial_id] = response

@@ -58,7 +58,7 @@ class StimulusSet:
         """Returns the file of one part, held to its digest."""
         path = self.folder / f"{number:05d}.parquet"
         if digests := self.manifest.get("files"):
-            check_file(path, digests[number], lost=f"part {number} of the stimuli")
+            check_file(path, digests[number], lost=f"part {number} of the test cases")
         return path
 
     def _read_part(self, number: int) -> dict[str, Stimulus]:

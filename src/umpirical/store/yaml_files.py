@@ -68,13 +68,13 @@ def read(text: str, *, name: str) -> object:
         return _Reader(yaml.parse(text, Loader=PARSER), name).document()
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigError(str(error.problem or "not YAML"), where=f"{name}:{line}") from None
+        raise ConfigError(str(error.problem or "not valid YAML"), where=f"{name}:{line}") from None
     except ReaderError as error:
         raise _unacceptable(error.character, name) from None
     except UnicodeEncodeError as error:
         raise _unacceptable(ord(error.object[error.start]), name) from None
     except ValueError as error:
-        raise ConfigError(f"a value does not have the type it is written as: {error}", where=name) from None
+        raise ConfigError(f"a value does not match its type: {error}", where=name) from None
 
 
 def _unacceptable(character: int, name: str) -> ConfigError:
@@ -120,7 +120,7 @@ class _Reader:
         found: dict[object, object] = {}
         for event in self._until(yaml.MappingEndEvent):
             if isinstance(event, yaml.CollectionStartEvent):
-                raise self._refused("a key is one value, not several", event)
+                raise self._refused("a key must be a single value", event)
             key = self._value(event, depth + 1)
             if key in found:
                 raise self._refused(f'found duplicate key "{key}"', event)
@@ -141,7 +141,7 @@ class _Reader:
             raise self._unknown_tag(event)
         found = _type_of(text)
         if kind is not str and found is not kind and (kind, found) != (float, int):
-            raise ValueError(f"{text!r:.60} is not of the type {event.tag}")
+            raise ValueError(f"{text!r:.60} does not match the tag {event.tag}")
         return _converted(text, kind)
 
     def _expect_tag(self, event: Event, tag: str) -> None:
@@ -149,7 +149,7 @@ class _Reader:
             raise self._unknown_tag(event)
 
     def _unknown_tag(self, event: Event) -> ConfigError:
-        return self._refused(f"could not determine a constructor for the tag {event.tag!r:.60}", event)
+        return self._refused(f"unknown tag {event.tag!r:.60}", event)
 
     def _refused(self, message: str, event: Event, *, fix: str = "") -> ConfigError:
         return ConfigError(message, where=f"{self._name}:{event.start_mark.line + 1}", fix=fix)
@@ -255,9 +255,9 @@ class YamlDocument:
 
 def load_yaml(path: Path) -> YamlDocument:
     if not path.is_file():
-        raise ConfigError("no such file", where=str(path), fix="umpirical init  writes a study file to start from")
+        raise ConfigError("no such file", where=str(path), fix="create a study file with  umpirical init")
     if path.stat().st_size > MAX_BYTES:
-        raise ConfigError(f"larger than {MAX_BYTES:,} bytes", where=str(path), fix="move data out of the study file")
+        raise ConfigError(f"larger than {MAX_BYTES:,} bytes", where=str(path), fix="move data to a separate file")
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:

@@ -105,7 +105,7 @@ def kept_precision(run: Run) -> tuple[Precision, ...] | None:
     try:
         return tuple(_precision(row) for row in kept["measures"])
     except (KeyError, TypeError) as error:
-        raise Damaged(f"{path} cannot be read: {error}", fix="delete it: it is worked out again") from None
+        raise Damaged(f"cannot read {path}: {error}", fix="delete it; Umpirical will compute it again") from None
 
 
 def keep_precision(run: Run, measures: Sequence[Precision]) -> None:
@@ -150,8 +150,10 @@ ASSUMED_SECONDS = 1.0
 ENOUGH_RECORDED = 10_000
 """How many recorded answers are read: more of them would hardly change a mean."""
 
-Pricing = Literal["free", "priced", "unpriced", "unknown", "own-function"]
-"""`unpriced`: the price is unknown, and the user agreed. `own-function`: no model, so that Umpirical sees no bill."""
+Pricing = Literal["free", "priced", "unpriced", "unknown", "own-function", "own-program"]
+"""`unpriced`: the price is unknown, and the user agreed. `own-function` and `own-program`: Umpirical sees no bill."""
+
+UNSEEN: frozenset[Pricing] = frozenset({"unpriced", "own-program"})
 
 OutputBasis = Literal["recorded", "constrained", "max-tokens", "none"]
 """What the expected output is based on: earlier answers of this model, the answer schema, or the limit."""
@@ -238,7 +240,7 @@ class PlanEstimate:
     @property
     def unseen_calls(self) -> int:
         """Calls whose price is unknown here, and which no cap limits."""
-        return sum(run.calls for run in self.runs if run.pricing in ("unpriced", "own-function"))
+        return sum(run.calls for run in self.runs if run.pricing in UNSEEN)
 
     @property
     def seconds(self) -> float:
@@ -253,7 +255,7 @@ def pricers_of(
     models = {run.judge.model.name for run in runs if run.judge.model}
     if stray := [name for name in overrides if name not in models]:
         raise UsageError(
-            f"--price {stray[0]}: no judge here uses that model", fix=f"models: {', '.join(sorted(models)) or 'none'}"
+            f"--price {stray[0]}: no judge uses this model", fix=f"models: {', '.join(sorted(models)) or 'none'}"
         )
     found = [_pricer(run.judge, overrides) for run in runs]
     return [UNPRICED if allow_unpriced and pricer is None else pricer for pricer in found]
@@ -302,9 +304,17 @@ def _pricer(spec: JudgeSpec, overrides: Mapping[str, TokenPrices]) -> Pricer | N
     return pricer_for(PricedModel.of(spec.model), overrides) if spec.model else FREE
 
 
+def is_unseen(spec: JudgeSpec, pricer: Pricer | None) -> bool:
+    """Whether a person has to agree to calls without knowing their price.
+
+    A function of their own is not asked about: who wrote it knows what it costs, and running it is agreed to elsewhere.
+    """
+    return _pricing(spec, pricer) in UNSEEN
+
+
 def _pricing(spec: JudgeSpec, pricer: Pricer | None) -> Pricing:
     if spec.model is None:
-        return "own-function"
+        return "own-function" if spec.callable else "own-program"
     if pricer is None:
         return "unknown"
     return "unpriced" if pricer is UNPRICED else "free" if pricer is FREE else "priced"
@@ -528,7 +538,7 @@ def parse_question(text: str) -> Question:
         limit = -1.0
     if found is None or not 0 < limit < 1:
         raise UsageError(
-            f"{text[:80]!r} is no question", fix='ask like "dark-current<=0.05" or "target-sensitivity@5>=0.9"'
+            f"invalid question {text[:80]!r}", fix='write it as "dark-current<=0.05" or "target-sensitivity@5>=0.9"'
         )
     return Question(found[1], found[2] or "", "at_most" if found[3] == "<=" else "at_least", limit)
 
@@ -575,6 +585,6 @@ def _question_row(measures: Sequence[Precision], question: Question) -> Precisio
             return row
     if named:
         parts = ", ".join(row.stratum or "the whole" for row in named)
-        raise UsageError(f"{question.measure} has no part {question.stratum!r}", fix=f"it has: {parts}")
+        raise UsageError(f"{question.measure} has no part {question.stratum!r}", fix=f"choose one of: {parts}")
     known = ", ".join(dict.fromkeys(row.measure for row in measures))
-    raise UsageError(f"no rate of this plan is called {question.measure!r}", fix=f"name one of {known}")
+    raise UsageError(f"this plan has no rate {question.measure!r}", fix=f"choose one of: {known}")

@@ -4,6 +4,7 @@ import ast
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +16,7 @@ from pydantic.json_schema import models_json_schema
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.stimuli import GateResult
 from umpirical.domain.trials import BASELINE
+from umpirical.judges.simulated.model import refuse_unknown_profile
 from umpirical.judges.simulated.profiles import GRADER_PROFILES
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import adapter_for
@@ -120,13 +122,15 @@ def _config_error(document: YamlDocument, error: ValidationError, model: type[Ba
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
     message, fix = problem["msg"].removeprefix("Value error, "), ""
     if problem["type"] in UNKNOWN:
-        message = "is not known here"
+        message = "unknown key"
         near = get_close_matches(str(path[-1]), _names(model, path[:-1]), n=1)
-        fix = f"did you mean {near[0]!r}?" if near else "umpirical schema config  lists the keys"
+        fix = f"did you mean {near[0]!r}?" if near else "list the keys with  umpirical schema config"
         if len(path) == 1 and (owners := _owners(str(path[0]), model)):
-            message = f"is for a study of protocol {' or '.join(owner.name for owner in owners)}"
+            message = f"this key is for studies of protocol {' or '.join(owner.name for owner in owners)}"
             marks = dict.fromkeys(owner.mark for owner in owners if owner.mark and owner.mark != _mark(model))
-            fix = f"such a study has the key {' or '.join(marks)}" if marks else f"this one has the key {_mark(model)}"
+            fix = (
+                f"such a study has the key {' or '.join(marks)}" if marks else f"this study has the key {_mark(model)}"
+            )
     return ConfigError(f"{place}: {message}" if place else message, where=document.where(path), fix=fix)
 
 
@@ -177,9 +181,9 @@ def _refuse_keys(document: YamlDocument) -> None:
     for path, text in _texts(document.data, ()):
         if _KEY_LIKE.search(text):
             raise ConfigError(
-                "this looks like an API key; keys are read from the environment only",
+                "this looks like an API key; keys must not be in the study file",
                 where=document.where(path),
-                fix="put it into an environment variable and name that in api_key_env",
+                fix="put it in an environment variable, and set api_key_env to the name of the variable",
             )
 
 
@@ -214,8 +218,8 @@ GRADES = {"kind": "ordinal", "labels": ["1", "2", "3", "4", "5"]}
 """The scale of a simulated judge that grades, if none is given."""
 
 WAYS = (
-    "a judge of the study file here, a file with a judge in it (judge.yaml), a function (module:function or "
-    "file.py:function), a model (provider/model) or simulated:NAME"
+    "a judge in umpirical.yaml, a judge file (judge.yaml), a function (module:function or file.py:function), a model "
+    "(provider/model) or simulated:NAME"
 )
 
 
@@ -234,12 +238,12 @@ def judges_study(
     judges written out in full, which replace the named ones.
     """
     if len(set(targets)) != len(targets):
-        raise UsageError(f"two judges are named {targets[0]}", fix="name another one after --against")
+        raise UsageError(f"two judges are named {targets[0]}", fix="name a different judge after --against")
     known = read_study(folder) if not entries and (folder / STUDY_FILE).is_file() else None
     if known is not None and known.protocol is not PROTOCOLS.get(protocol):
         raise UsageError(
-            f"the study file here is for protocol {known.protocol.name}, and its judges are measured by that protocol",
-            fix=f"umpirical run  does that; for a {protocol} use another folder: --folder DIR",
+            f"the study file in this folder is for protocol {known.protocol.name}",
+            fix=f"run it with  umpirical run, or use another folder for a {protocol}: --folder DIR",
         )
     data: dict[str, Any] = {"study": protocol, "protocol": protocol, **defaults}
     chosen = list(entries)
@@ -248,7 +252,8 @@ def judges_study(
         data = dict(load_yaml(folder / STUDY_FILE).data)
         chosen = [entry for entry in data["judges"] if entry["name"] in targets]
     elif not chosen:
-        chosen = [judge_entry(target, folder) for target in targets]
+        names = [judge.name for judge in known.spec.judges] if known else []
+        chosen = [judge_entry(target, folder, names) for target in targets]
     try:
         study = parse_study_data({**data, **keys, "judges": chosen}, folder)
     except ValidationError as error:
@@ -270,26 +275,40 @@ def _refuse_unasked_arms(study: Study[Any]) -> None:
         missing = [arm for arm in study.spec.design.arms if arm != BASELINE and arm not in judge.prompts]
         if missing:
             raise UsageError(
-                f"judge {judge.name} has no prompt for arm {missing[0]}",
-                fix=f"add {missing[0]}: FILE to its prompts; a function or a judge that grades has none",
+                f"judge {judge.name} has no prompt for prompt variant {missing[0]}",
+                fix=f"add {missing[0]}: FILE to its prompts; a function or a grade judge has no prompt variants",
             )
 
 
-def judge_entry(target: str, folder: Path) -> dict[str, Any]:
-    """Returns a judge's entry, as in a study file, from what the user typed."""
+def judge_entry(target: str, folder: Path, known: Sequence[str] = ()) -> dict[str, Any]:
+    """Returns a judge's entry, as in a study file, from what the user typed. `known` are names to suggest."""
     if target.endswith((".yaml", ".yml")):
         if not (folder / target).is_file():
             raise ConfigError("no such file", where=target, fix=f"name {WAYS}")
         return read_judge(load_yaml(folder / target), Path(target).stem)
     if target.startswith("simulated:"):
         name = target.removeprefix("simulated:")
+        refuse_unknown_profile(name)
         judge: dict[str, Any] = {"name": name, "model": {"adapter": "simulated", "name": name}}
         return judge | ({"kind": "grade", "scale": GRADES} if name in GRADER_PROFILES else {})
     if ".py:" in target or (":" in target and "/" not in target):
         return {"name": judge_name(target), "callable": target}
     if "/" in target:
         return {"name": judge_name(target), "model": {"adapter": adapter_for(base_url=None), "name": target}}
-    raise UsageError(f"no judge {target!r}", fix=_function_hint(target, folder) + f"name {WAYS}")
+    raise UsageError(f"unknown judge {target!r}", fix=_hint(target, folder, known) + f"name {WAYS}")
+
+
+def _hint(target: str, folder: Path, known: Sequence[str]) -> str:
+    """Names what the person may have meant: a judge of the study, a simulated one, a model, or a function of a file."""
+    from umpirical.models.prices import known_prices
+
+    makers = ("openai", "anthropic", "google")
+    providers = sorted({price.provider for price in known_prices(target)}, key=lambda name: (name not in makers, name))
+    meant = [*get_close_matches(target, known, n=1), *(f"{provider}/{target}" for provider in providers)]
+    with suppress(UsageError):
+        refuse_unknown_profile(target)
+        meant.append(f"simulated:{target}")
+    return f"did you mean {meant[0]}? Otherwise " if meant else _function_hint(target, folder)
 
 
 def _function_hint(target: str, folder: Path) -> str:
@@ -301,4 +320,4 @@ def _function_hint(target: str, folder: Path) -> str:
         return ""
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     named = " or ".join(f"{name}:{function}" for function in functions[:3] if not function.startswith("_"))
-    return f"a function in that file is named like this: {named}; otherwise " if named else ""
+    return f"name a function in that file: {named}; otherwise " if named else ""

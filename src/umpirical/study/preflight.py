@@ -20,9 +20,10 @@ from umpirical.domain.trials import Trial
 from umpirical.judges.judge import Judge, Request
 from umpirical.judges.object_judge import ObjectRequest
 from umpirical.judges.prompt import prompt_text
+from umpirical.judges.reply_formats import format_words, guessed_format
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.money import FREE, Ledger, Meter, Pricer
-from umpirical.models.prices import UNPRICED, WorstCase
+from umpirical.models.prices import WorstCase
 from umpirical.models.requests import ChatRequest
 from umpirical.models.spec import Calling, ModelSpec
 from umpirical.runs.judgments import reader_of
@@ -31,7 +32,7 @@ from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run
 from umpirical.store.batches import trials_in_flight
 from umpirical.store.snapshots import snapshot
-from umpirical.study.estimate import PlanEstimate
+from umpirical.study.estimate import PlanEstimate, is_unseen
 from umpirical.text.inert import plain_address
 
 _STATUS = re.compile(r"\bHTTP (\d{3})\b")
@@ -52,48 +53,51 @@ def remedy(judge: JudgeSpec, failure: Failed) -> str:
     """Returns the one thing to do about a failure that recurs."""
     model = judge.model
     if judge.http and failure.kind == "connection":
-        return f"start the endpoint, or correct url: nothing could be reached at {address_of(judge)}"
+        return f"start the endpoint, or correct url: {address_of(judge)} cannot be reached"
     if model is None:
-        return "call the judge once by hand with a task and candidates, mend it, then run the same command again"
+        return "call the judge by hand with a task and candidates, fix the error, then run the same command again"
     found = _STATUS.search(failure.detail)
     status = int(found[1]) if found else None
-    again = "then run the same command again; nothing that was answered is asked again"
+    again = "then run the same command again; stored answers are reused"
     return f"{_what_to_do(judge, model, failure, status)}, {again}"
 
 
 def _what_to_do(judge: JudgeSpec, model: ModelSpec, failure: Failed, status: int | None) -> str:
     address = address_of(judge)
     if judge.loads_model and failure.kind != "timeout":
-        return "see what the engine says above: the folder or the name of the model, its model_args, or the memory"
+        return "check the engine message above: the folder or name of the model, its model_args, or the memory"
     match failure.kind, status:
         case "connection", _:
-            found = f"start the server, or correct base_url: nothing could be reached at {address}"
+            found = f"start the server, or correct base_url: {address} cannot be reached"
         case "timeout", _:
-            found = f"make the server faster, or raise timeout of the model above {model.timeout:g} s"
+            found = f"use a faster server, or raise the model's timeout above {model.timeout:g} s"
         case "rate-limited", _:
-            found = "wait, or lower concurrency of the study"
+            found = "wait, or lower the concurrency of the study"
         case _, 401 | 403:
             found = _key_remedy(model, address)
         case _, 404 | 405:
             found = _path_remedy(model, address)
         case _, 400 | 422 | 501 if any(words in failure.detail.lower() for words in _FORMAT_WORDS):
-            found = "the server cannot hold an answer to a schema: give the judge  answer: {constrained: false}"
+            found = "the server does not support JSON schemas: add  answer: {constrained: false}  to the judge"
         case _:
-            found = "make sure that the judge answers and that its key is right"
+            found = "check that the judge answers and that its key is right"
     return found
 
 
 def _key_remedy(model: ModelSpec, address: str) -> str:
     if model.api_key_env is None and model.base_url is not None:
-        return f"{address} wants a key: put it into an environment variable, and name the variable in api_key_env"
-    variable = model.api_key_env or "the variable of its provider"
+        return (
+            f"{address} requires a key: put it in an environment variable, and set api_key_env to the name of the "
+            "variable"
+        )
+    variable = model.api_key_env or "the provider's environment variable"
     return f"put a key that {address} accepts into {variable}"
 
 
 def _path_remedy(model: ModelSpec, address: str) -> str:
     if model.base_url is not None and not _VERSION.search(urlsplit(model.base_url).path):
-        return f"most servers want /v1 at the end: base_url: {address.rstrip('/')}/v1"
-    return f"make sure that {address} is right, and that the model is called {model.name} there"
+        return f"most servers need /v1 at the end: base_url: {address.rstrip('/')}/v1"
+    return f"check that {address} is right, and that the model is named {model.name} there"
 
 
 # The calls, and how their answers are read.
@@ -157,7 +161,7 @@ class Preflight:
         lost = [call for call in self.calls if not call.readable]
         if not lost or 2 * len(lost) <= len(self.calls):
             return
-        counted = f"judge {self.judge}: {len(lost)} of {len(self.calls)} calls of the preflight"
+        counted = f"judge {self.judge}: {len(lost)} of {len(self.calls)} preflight calls"
         if silent := [call.outcome for call in lost if isinstance(call.outcome, Failed)]:
             why = f"{silent[0].kind}: {silent[0].detail}"
             raise JudgeUnreadable(
@@ -171,17 +175,25 @@ class Preflight:
 
 def _remedy(judge: JudgeSpec, lost: Sequence[PreflightCall]) -> str:
     if all(call.response.ending == "cut" for call in lost):
-        return "the answers were cut: raise decoding.max_tokens of the judge"
+        return "the answers were cut off: raise decoding.max_tokens of the judge"
+    if judge.scale is None and not judge.answer.model_fields_set:
+        guess = guessed_format([call.response.text or "" for call in lost])
+        if guess is not None and all(call.response.ending == "whole" for call in lost):
+            said = ", ".join(f"{word} means {label}" for word, label in guess.labels.items() if word != label)
+            return (
+                f"add  {format_words(guess)}  if that is how to parse them{f' ({said})' if said else ''}; in a study "
+                "file, say so under `answer` of the judge"
+            )
     if judge.callable:
         known = ", ".join((*(judge.scale.labels if judge.scale else Choice), "abstain"))
         return (
-            f"have {judge.callable} return one of {known}, or name under answer how it answers; --no-preflight "
-            "measures it as it is"
+            f"have {judge.callable} return one of {known}, or describe its answers under answer; to run it as it is, "
+            "use --no-preflight"
         )
     reasons = dict.fromkeys(call.outcome.why for call in lost if isinstance(call.outcome, Unparsed))
     return (
-        f"{'; '.join(reasons)}. Tell the judge in its prompt to end with exactly one answer of its scale, or name the "
-        "scale that it answers on and, under answer, the shape; --no-preflight measures it as it is"
+        f"{'; '.join(reasons)}. Change the prompt so that the judge ends with exactly one answer on its scale, or set "
+        "the right scale and answer format; to run it as it is, use --no-preflight"
     )
 
 
@@ -214,7 +226,7 @@ def plan_preflight(run: Run, pricer: Pricer | None) -> PreflightPlan | None:
     if answers.keys() - {trial.id for trial, _ in trials}:
         return None
     pending = [entry for entry in trials if entry[0].id not in answers]
-    unseen = run.judge.model is None or pricer is UNPRICED
+    unseen = is_unseen(run.judge, pricer)
     return PreflightPlan(run, pricer or FREE, trials, len(pending), _at_most(run, pricer, pending), unseen)
 
 

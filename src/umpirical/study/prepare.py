@@ -57,8 +57,8 @@ def count_calls(study: Study[Any], judge: JudgeSpec, stimuli: Iterable[Stimulus]
 
 def _too_many(judge: JudgeSpec, most: int) -> UsageError:
     return UsageError(
-        f"judge {judge.name} would take more than {most:,} calls",
-        fix="lower the repeats or the size of the study, or allow more on purpose: --max-calls N",
+        f"judge {judge.name} would need more than {most:,} calls",
+        fix="lower the repeats or the size of the study, or allow more with --max-calls N",
     )
 
 

@@ -1,7 +1,7 @@
 """Measured runs: found by what a person types, listed, read again, and held to a policy. Makes no calls."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
@@ -40,7 +40,7 @@ from umpirical.store.snapshots import snapshot, started
 
 STUDY_ENDINGS = (".yaml", ".yml")
 
-RUN_WAYS = "a study's folder or file, the folder of a run, or the name of a run or a judge"
+RUN_WAYS = "a study folder or file, a run folder, or the name of a run or a judge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +74,30 @@ def find_runs(target: str | Path) -> RunTarget:
         return RunTarget(study, tuple(named), whole=False)
     if path.is_dir():
         return RunTarget(path, (), whole=True)
-    raise UsageError(f"no run or judge {str(target)!r}", fix=_what_there_is(path.name, study, known))
+    raise UsageError(f"unknown run or judge {str(target)!r}", fix=_what_there_is(path.name, study, known))
 
 
 def find_run(target: str | Path) -> Path:
     """Finds the one run that a person means. Raises UsageError, with their names, if there are several or none."""
     found = find_runs(target)
     if not found.runs:
-        raise UsageError(f"{target}: no run has been made yet", fix=run_first(found.study))
+        raise UsageError(f"{target}: there are no runs yet", fix=run_first(found.study))
     if len(found.runs) > 1:
         names = ", ".join(str(run) for run in found.runs)
-        raise UsageError(f"{target} has {len(found.runs)} runs, and one is needed", fix=f"name one of {names}")
+        raise UsageError(f"{target} contains {len(found.runs)} runs; only one can be used", fix=f"choose one: {names}")
     return found.runs[0]
+
+
+def newest_runs(target: str | Path) -> list[Path]:
+    """Finds the newest run of each judge that a person means; a record is taken as it is."""
+    if _is_record(Path(target)):
+        return [Path(target)]
+    found = find_runs(target)
+    if len(found.runs) < 2:
+        return [find_run(target)]
+    created = {state.name: state.created or "" for state in list_runs(found.study)}
+    newest = {_judge_of(run): run for run in sorted(found.runs, key=lambda run: (created[run.name], run.name))}
+    return list(newest.values())
 
 
 def shared_study(runs: Sequence[Path]) -> Path:
@@ -99,8 +111,8 @@ def _refuse_other_files(path: Path) -> None:
     if path.suffix in STUDY_ENDINGS:
         return
     run = path.parent if (path.parent / "run.json").is_file() else None
-    fix = f"name its folder, {run}" if run else f"name {RUN_WAYS}"
-    raise UsageError(f"{path} is a file, but no study file ({' or '.join(STUDY_ENDINGS)})", fix=fix)
+    fix = f"use its folder, {run}" if run else f"name {RUN_WAYS}"
+    raise UsageError(f"{path} is not a study file ({' or '.join(STUDY_ENDINGS)})", fix=fix)
 
 
 def _judge_of(run: Path) -> str | None:
@@ -284,7 +296,7 @@ def next_command(folder: Path, protocol: Protocol[Any, Any], record: Record) -> 
     if not has_enough(record):
         return _resuming(study_of_run(folder), record.run.command)
     settles = isinstance(protocol, FollowsUp) and protocol.settles(record)
-    return ("umpirical", "more", folder) if settles else ()
+    return ("umpirical", "extend", folder) if settles else ()
 
 
 def _resuming(study: Path, command: str) -> Command:
@@ -297,14 +309,16 @@ def _resuming(study: Path, command: str) -> Command:
         return (program, name, study / named, *words)
     if name == "datasheet" and named:
         return (program, name, named, *words, "--folder", study)
-    return (program, name, study / named) if name == "more" and (study / named / "run.json").is_file() else ()
+    # Runs made before the command was renamed say `more`.
+    follows = name in {"extend", "more"} and (study / named / "run.json").is_file()
+    return (program, "extend", study / named) if follows else ()
 
 
 def run_first(folder: Path) -> str:
     """Says how to get a run in a folder that has none."""
     if (folder / STUDY_FILE).is_file():
         return shlex.join(["umpirical", "run", str(folder)])
-    return "umpirical init  starts a study;  umpirical datasheet JUDGE  measures a judge without one"
+    return "start a study with  umpirical init, or test a judge without one with  umpirical datasheet JUDGE"
 
 
 def finished_run(folder: Path, *, out: Path | None = None, policy: str = "") -> FinishedRun:
@@ -327,7 +341,7 @@ def measured_runs(folder: Path, *, among: Sequence[Path] | None = None) -> list[
     planned = run_folders(folder) if among is None else among
     found = [run for run in planned if _started_or_damaged(run)]
     if not found:
-        raise UsageError(f"{folder}: no run has been measured yet", fix=run_first(folder))
+        raise UsageError(f"{folder}: no run has a report yet", fix=run_first(folder))
     return found
 
 
@@ -362,7 +376,7 @@ def write_side_by_side(
     known = [(store, protocol_of_run(store)) for store in measured]
     ready = [(s, p) for s, p in known if (s.folder / f"{p.name}.json").is_file()]
     if not ready:
-        raise UsageError(f"{folder}: no run has been measured yet", fix=run_first(folder))
+        raise UsageError(f"{folder}: no run has a report yet", fix=run_first(folder))
     last, protocol = ready[-1]
     if not isinstance(protocol, ShowsSideBySide):
         return None
@@ -414,11 +428,11 @@ def gate_and_next(
     not the decision in it. With `baseline`, an earlier run or record on the same stimuli, a measure that the policy
     limits and that is shown to be worse by more than `margin` is a regression.
 
-    Also returns the command that may change the decision. A record by itself can be asked nothing, and `umpirical more`
-    settles what a run's own policy leaves open.
+    Also returns the command that may change the decision. There is none for a record alone, and `umpirical extend`
+    collects what a run's own policy leaves open.
     """
     if not 0 <= margin < 1:
-        raise UsageError(f"the margin is {margin}", fix="give a share from 0 to 1, such as 0.05")
+        raise UsageError(f"invalid margin {margin}", fix="give a number from 0 to 1, for example 0.05")
     subject = _subject(target)
     protocol, record = subject.protocol, subject.record
     if isinstance(protocol, DecidesByPolicy):
@@ -446,9 +460,26 @@ def gate_and_next(
     return gate, next_command(subject.run.folder, protocol, record) if asked and subject.run else ()
 
 
+def gates_and_next(
+    target: str | Path, *, policy: str, baseline: str | Path | None, margin: float
+) -> Iterator[tuple[GateDecision, Command]]:
+    """Gates the newest run of each judge of a study; a baseline that is a study has a run of each of them, too."""
+    runs, before = newest_runs(target), newest_runs(baseline) if baseline else []
+    for run in runs:
+        # One run may be compared with any one other: a judge is often renamed with its prompt.
+        same = before if len(runs) == 1 >= len(before) else [one for one in before if _judge_of(one) == _judge_of(run)]
+        if baseline and not same:
+            raise UsageError(f"{baseline} has no run of {_judge_of(run)}", fix="test that judge there, or name another")
+        yield gate_and_next(run, policy=policy, baseline=same[0] if same else None, margin=margin)
+
+
+def _is_record(path: Path) -> bool:
+    return path.suffix == RECORDS and path.is_file()
+
+
 def _subject(target: str | Path) -> _Subject:
     path = Path(target)
-    if path.suffix == RECORDS and path.is_file():
+    if _is_record(path):
         stored = read_record(path)
         return _Subject(stored.record.run.id, stored.protocol, stored.record, None)
     run = open_run(find_run(target))
@@ -473,12 +504,12 @@ def _refuse_other(now: _Subject, before: _Subject) -> None:
     """Refuses a baseline that says nothing about a change: other stimuli, another kind of judge, or half a run."""
     if before.protocol is not now.protocol or before.record.judge.kind != now.record.judge.kind:
         raise UsageError(
-            "the baseline is of another protocol or of another kind of judge", fix="name a run of the same study"
+            "the baseline has a different protocol or a different kind of judge", fix="use a run of the same study"
         )
     if before.record.run.stimuli != now.record.run.stimuli:
-        raise UsageError("the baseline has other stimuli", fix="measure both with the same size, seed and tasks")
+        raise UsageError("the baseline has different test cases", fix="run both with the same size, seed and tasks")
     if not has_enough(before.record):
-        raise UsageError("the baseline is incomplete", fix="resume it first, or name another one")
+        raise UsageError("the baseline is incomplete", fix="resume it first, or use another baseline")
 
 
 def _paired(now: _Subject, before: _Subject) -> dict[tuple[str, str], ResultRecord]:

@@ -75,11 +75,11 @@ class CallOptions:
         elsewhere = asks_elsewhere(self.executor)
         several = elsewhere or (self.processes or 1) > 1
         if several and (why := why_alone(run.call, calling)):
-            self.log(f"judge {run.judge.name} is asked in one process: {why}")
+            self.log(f"judge {run.judge.name} runs in one process: {why}")
         elif several and not elsewhere and run.judge.loads_model:
             self.log(
-                f"judge {run.judge.name} is asked in one process: its model is loaded once; --executor {RAY} has one "
-                "for each GPU"
+                f"judge {run.judge.name} runs in one process, because its model is loaded once; --executor {RAY} loads "
+                "one per GPU"
             )
         return self.processes or helpful_processes(
             run.call, calls=run.trials, concurrency=calling.concurrency, simulated=run.simulated
@@ -256,11 +256,11 @@ def planning_remarks(study: Study[Any], planned: Sequence[Run]) -> Iterator[str]
         yield line
     for run in planned:
         if tests := run.judge.test_prompts:
-            yield f"{run.judge.name}: there is a prompt for {', '.join(tests)} alone, in place of its own"
+            yield f"{run.judge.name}: uses a special prompt for {', '.join(tests)}"
         for name, found in sorted(reused_counts(run.store).items()):
-            yield f"{run.judge.name}: {found:,} answers are taken over from run {name}"
+            yield f"{run.judge.name}: {found:,} answers are reused from run {name}"
         for name, damage in sorted(runs_left_out(run.store).items()):
-            yield f"{run.judge.name}: none are taken over from run {name}: {damage}"
+            yield f"{run.judge.name}: no answers are reused from run {name}: {damage}"
 
 
 def follow_run(folder: Path, agree: Agree) -> tuple[Run, tuple[str, ...]]:
@@ -277,7 +277,7 @@ def follow_run(folder: Path, agree: Agree) -> tuple[Run, tuple[str, ...]]:
     follow_up = protocol.more(run, protocol.report(run))
     ensure_trusted(follow_up.study, agree)
     with one_at_a_time(follow_up.study.folder):
-        options = PlanOptions(about={**follow_up.about, "command": f"umpirical more runs/{run.folder.name}"})
+        options = PlanOptions(about={**follow_up.about, "command": f"umpirical extend runs/{run.folder.name}"})
         more = prepare_run(follow_up.study, run.judge, stimuli=follow_up.stimuli, options=options)
     return more, follow_up.words
 
@@ -310,7 +310,7 @@ def complete_run(
     meter, calls = meter or Meter(FREE, Ledger()), calls or CallOptions()
     calling = Calling(concurrency, meter)
     if run.store.has_depot() and not calls.through:
-        calls.log(f"answers of run {run.name} may lie in object storage: --through, as before, takes them up")
+        calls.log(f"run {run.name} may have answers in object storage: add the same --through to collect them")
     calling = replace(calling, processes=calls.processes_for(run, calling))
     executor = calls.factory(calling)
     try:

@@ -35,6 +35,7 @@ from umpirical.runs.run import Run
 from umpirical.runs.workers import Workers
 from umpirical.stats.intervals import wilson
 from umpirical.store.files import write_text
+from umpirical.study.estimate import is_unseen
 
 Way = Literal["alone", "again", "amid"]
 """How a question is asked."""
@@ -123,34 +124,36 @@ class Serving:
     def verdict(self) -> str:
         """What the figures say, in a sentence."""
         if not self.amid.pairs or not self.again.pairs:
-            return "nothing can be said: too few questions were answered each time"
+            return "no result: too few questions were answered in each condition"
         if self.again.texts:
             return (
-                "answers change even if the same question is asked twice by itself: by how they are drawn, or by a "
-                "cache. What other calls add to that is not told apart here"
+                "answers change even if the same question is repeated without other calls, because of sampling or a "
+                "cache. This check cannot separate the effect of other calls from that"
             )
         if self.amid.texts:
             return (
-                "asked alone, the judge repeats itself; amid other calls it does not. What differs is the serving, not "
-                "the judge, and repeats and stability measure both"
+                "the judge repeats its answers without other calls, but not with them. The difference comes from the "
+                "server, not the judge, and affects repeats and stability"
             )
         high = wilson(0, self.amid.pairs).high
         moved = ", although log-probabilities move" if self.amid.logprobs else ""
-        return f"no answer changed{moved}; up to {high:.0%} of answers may do so and not show in so few questions"
+        return f"no answer changed{moved}; up to {high:.0%} of answers may change without showing in so few questions"
 
 
 def plan_serving(run: Run, pricer: Pricer | None, *, questions: int, concurrency: int) -> ServingPlan:
     """Chooses the questions, and prices them. Raises for a judge that cannot be asked so, or has no bounded price."""
     if run.simulated or run.judge.capabilities.stateful:
-        why = "it is simulated" if run.simulated else "it is always asked one call at a time"
-        raise UsageError(f"judge {run.judge.name}: {why}, so that nothing depends on other calls", fix="leave it out")
+        why = "it is simulated" if run.simulated else "its calls are always made one at a time"
+        raise UsageError(
+            f"judge {run.judge.name}: {why}, so server load cannot change its answers", fix="omit this judge"
+        )
     if run.judge.model is not None and run.judge.model.batch:
-        raise UsageError(f"judge {run.judge.name} is asked in batches alone", fix="leave out batch of its model")
+        raise UsageError(f"judge {run.judge.name} is called only in batches", fix="remove batch from its model")
     if concurrency < 2:
-        raise UsageError("there is no company with one call in flight", fix="raise concurrency of the study")
+        raise UsageError("with only one call at a time there is no server load", fix="raise the study's concurrency")
     chosen, others = _chosen(run, questions)
     company = tuple(islice(cycle(others or chosen), 2 * concurrency))
-    plan = ServingPlan(run, pricer or FREE, chosen, company, concurrency, Decimal(0), _is_unseen(run, pricer))
+    plan = ServingPlan(run, pricer or FREE, chosen, company, concurrency, Decimal(0), is_unseen(run.judge, pricer))
     return replace(plan, at_most=_at_most(plan, pricer))
 
 
@@ -176,10 +179,6 @@ def _chosen(run: Run, most: int) -> tuple[tuple[_Question, ...], tuple[_Question
     return tuple(every[place] for place in places), tuple(q for place, q in enumerate(every) if place not in chosen)
 
 
-def _is_unseen(run: Run, pricer: Pricer | None) -> bool:
-    return run.judge.model is None or pricer is UNPRICED
-
-
 def _at_most(plan: ServingPlan, pricer: Pricer | None) -> Decimal:
     model, worst = plan.run.judge.model, WorstCase()
     if model is None or pricer is UNPRICED:
@@ -192,7 +191,7 @@ def _at_most(plan: ServingPlan, pricer: Pricer | None) -> Decimal:
         assert isinstance(request, ChatRequest)  # noqa: S101  # it is asked of a model
         worst.add(worst.of(request, pricer), model, times=times)
     if worst.refusal is not None or worst.at_most is None:
-        raise worst.refusal or SpendRefused(f"nothing bounds what judge {plan.run.judge.name} can cost")
+        raise worst.refusal or SpendRefused(f"the cost of judge {plan.run.judge.name} has no upper limit")
     return worst.at_most.quantize(Decimal("0.0001"), ROUND_CEILING)
 
 
@@ -221,7 +220,7 @@ async def _ask_all(
     settled: Callable[[Outcome, Response], None],
 ) -> dict[str, Response]:
     """Returns the answers to the questions; of what is asked before and after them, nothing is kept."""
-    asking = Workers(workers, give_up_after=GIVE_UP_AFTER, fix="make sure that the judge answers")
+    asking = Workers(workers, give_up_after=GIVE_UP_AFTER, fix="check that the judge answers")
     found: dict[str, Response] = {}
 
     async def ask(turn: tuple[_Question, bool]) -> None:

@@ -100,7 +100,7 @@ class Spending:
         if isinstance(reached, BoundBroken):
             return reached
         return CapReached(
-            str(reached), fix=f"run the same command with --max-cost {enough(self.booked(), rest)} to go on"
+            str(reached), fix=f"to continue, run the same command with --max-cost {enough(self.booked(), rest)}"
         )
 
 

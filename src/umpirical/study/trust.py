@@ -89,7 +89,7 @@ def _of_model(model: ModelSpec) -> Iterator[Power]:
         return
     yield from _of_loaded(model) if adapter.loads else _of_served(model)
     for name, value in model.model_args.items():
-        yield Power("argument", f"opens {model.name} with {name} = {value!r}")
+        yield Power("argument", f"passes {name} = {value!r} to {model.name}")
 
 
 def _of_served(model: ModelSpec) -> Iterator[Power]:
@@ -97,14 +97,14 @@ def _of_served(model: ModelSpec) -> Iterator[Power]:
     if model.base_url is not None:
         words, where = _destination(model.base_url)
     else:
-        where = provider or f"wherever the adapter {model.adapter} sends them"
+        where = provider or f"the server that the adapter {model.adapter} chooses"
         words = f"{where}, through {model.adapter}" if provider else where
     yield Power("send", f"sends prompts to {words}")
     yield from _of_tls(model.tls, where)
     if model.api_key_env is not None:
         yield _of_secret(model.api_key_env, where, provider)
     elif provider:
-        doubt = f"the key is meant for {provider}" if model.base_url else ""
+        doubt = f"check this: the key is for {provider}" if model.base_url else ""
         yield Power("secret", f"sends your key for {provider} to {where}", doubt=doubt)
 
 
@@ -120,7 +120,7 @@ def _of_endpoint(http: HttpSpec) -> Iterator[Power]:
     words, where = _destination(address)
     yield Power("send", f"sends prompts to {words}")
     if query:
-        yield Power("argument", f"asks {where} with {query}")
+        yield Power("argument", f"calls {where} with {query}")
     yield from _of_tls(http.tls, where)
     if http.api_key_env is not None:
         yield _of_secret(http.api_key_env, where)
@@ -130,14 +130,18 @@ def _of_tls(tls: TlsSpec | None, where: str) -> Iterator[Power]:
     if tls is None:
         return
     if tls.ca is not None:
-        yield Power("data", f"reads {tls.ca}, and trusts the authorities in it to say who {where} is")
+        yield Power("data", f"reads {tls.ca}, and trusts its authorities to identify {where}")
     if tls.certificate is not None:
         files = tls.certificate if tls.key is None else f"{tls.certificate} and {tls.key}"
-        yield Power("secret", f"shows {where} who you are, with the certificate and key in {files}")
+        yield Power("secret", f"identifies you to {where} with the certificate and key in {files}")
 
 
 def _of_secret(variable: str, where: str, provider: str = "") -> Power:
-    doubt = "" if _belongs(variable, f"{where} {provider}") else "the name is of another secret"
+    doubt = (
+        ""
+        if _belongs(variable, f"{where} {provider}")
+        else "check this: the variable name looks like a secret for another service"
+    )
     return Power("secret", f"sends the value of {variable} to {where}", doubt=doubt)
 
 
@@ -146,8 +150,8 @@ def _destination(url: str) -> tuple[str, str]:
     if not _PLAIN_URL.fullmatch(url):
         raise UsageError(
             # What stands before an @ or behind a question mark may be a secret.
-            f"the base_url {_plain_part(url)!r} has a user, a query or odd characters",
-            fix="write scheme, host, port and path only: https://host:8000/v1",
+            f"the base_url {_plain_part(url)!r} contains a user name, a query or invalid characters",
+            fix="write only scheme, host, port and path: https://host:8000/v1",
         )
     try:
         parts = urlsplit(url)
@@ -155,7 +159,7 @@ def _destination(url: str) -> tuple[str, str]:
         # A letter that looks like another one is written in the letters that are really sent.
         host = host if host.isascii() else host.encode("idna").decode("ascii")
     except ValueError:
-        raise UsageError(f"the base_url {url!r} is no URL", fix="such as https://host:8000/v1") from None
+        raise UsageError(f"invalid base_url {url!r}", fix="for example https://host:8000/v1") from None
     secure = parts.scheme == "https"
     number = port or (443 if secure else 80)
     notes = [f"port {number}", *(() if secure else ("unencrypted",)), *(("on this machine",) if _is_here(host) else ())]
@@ -191,7 +195,11 @@ def _of_code(folder: Path, functions: list[str]) -> Iterator[Power]:
 
 
 def _of_program(folder: Path, command: tuple[str, ...]) -> Iterator[Power]:
-    doubt = "its code is in the command itself" if {"-c", "-e", "--eval", "-p", "--print"} & set(command) else ""
+    doubt = (
+        "check this: its code is in the command itself"
+        if {"-c", "-e", "--eval", "-p", "--print"} & set(command)
+        else ""
+    )
     yield Power("code", f"runs the program {shlex.join(command)}, with your environment", doubt=doubt)
     for name, sha256 in digests_of(program_files(command, folder)).items():
         yield Power("code", f"may load {name}", sha256)
@@ -200,7 +208,7 @@ def _of_program(folder: Path, command: tuple[str, ...]) -> Iterator[Power]:
 def _of_promptfoo(folder: Path, judge: PromptfooSpec) -> Iterator[Power]:
     words = f"{shlex.join(judge.command)} eval with assertion {judge.assertion} of {judge.config}"
     yield Power("code", f"runs the program {words}, with your environment")
-    yield Power("send", f"sends prompts wherever {judge.config} says, by whatever code it names")
+    yield Power("send", f"sends prompts to the servers named in {judge.config}, with the code named there")
     for name, sha256 in digests_of(promptfoo().files(judge, folder)).items():
         yield Power("code", f"may load {name}", sha256)
 
@@ -216,13 +224,13 @@ def _of_source(source: DataSource, folder: Path) -> Iterator[Power]:
     if not path.is_relative_to(folder.resolve()):
         yield Power("data", f"reads {path}, the {source.what}, outside its folder")
     for name, (most, usual) in source.raised.items():
-        yield Power("limit", f"raises dataset.limits.{name} to {most:,}, from {usual:,}")
+        yield Power("limit", f"raises dataset.limits.{name} from {usual:,} to {most:,}")
 
 
 def _of_runs(folder: Path, made_here: Collection[str]) -> Iterator[Power]:
     for run in run_folders(folder):
         if run.name not in made_here:
-            yield Power("answers", f"counts the answers in runs/{run.name}", _created(run / "run.json"))
+            yield Power("answers", f"uses the answers in runs/{run.name}", _created(run / "run.json"))
 
 
 def _created(manifest: Path) -> str:
@@ -250,7 +258,7 @@ class Asked:
     @property
     def heading(self) -> str:
         if self.before:
-            return f"{_one_line(str(self.folder))} has changed since it was agreed to. New is that it"
+            return f"{_one_line(str(self.folder))} has changed since you approved it. It now also"
         return f"{_one_line(str(self.folder))} is used here for the first time. It"
 
     def lines(self) -> list[str]:
@@ -282,7 +290,7 @@ def agree_to_none(asked: Asked) -> bool:
     """Raises, with everything that was asked: nobody is there to answer."""
     raise NotTrusted(
         "\n  - ".join([asked.heading, *asked.lines()]),
-        fix="read the list, then pass trust=True; nothing was sent, and none of its code was run",
+        fix="review the list, then pass trust=True; nothing was sent and no code was run",
     )
 
 
@@ -308,8 +316,8 @@ def _ensure(folder: Path, powers: Sequence[Power], agree: Agree) -> None:
         return
     if not agree(Asked(folder, new, before=bool(agreed))):
         raise NotTrusted(
-            "nobody has agreed to what this study would do; nothing was sent, and none of its code was run",
-            fix="read the list, then add --trust, or answer yes on a terminal",
+            "this study has not been approved; nothing was sent and no code was run",
+            fix="review the list above, then run again with --trust, or answer yes at the prompt",
         )
     _write(place, folder, agreed, new)
 

@@ -85,8 +85,8 @@ def _stimuli(run: Run) -> tuple[str, None]:
         state.update(replace(stimulus).id.encode())
         count += 1
     if state.hexdigest()[:32] != run.stimuli.digest:
-        raise StoreError("they are not those of their manifest")
-    return f"{count:,} stimuli, digest {run.stimuli.digest}", None
+        raise StoreError("they do not match their manifest")
+    return f"{count:,} test cases, digest {run.stimuli.digest}", None
 
 
 def _plan(run: Run) -> tuple[str, None]:
@@ -98,20 +98,20 @@ def _plan(run: Run) -> tuple[str, None]:
         elsewhere = run.store.asked_elsewhere(shard)
         if (asked := run.store.count_asked(shard)) != run.store.asked(shard):
             raise StoreError(
-                f"shard {shard} asks {asked:,} questions, where its manifest says {run.store.asked(shard):,}"
+                f"shard {shard} has {asked:,} questions, but its manifest lists {run.store.asked(shard):,}"
             )
         for trial, part in run.store.plan_shard(shard):
             count += 1
             stimulus = run.stimuli.part(part)[trial.stimulus_id]
             if trial.id != trial_id(trial.prompt_id, repeat=trial.presentation.repeat):
-                raise StoreError(f"trial {trial.id} of shard {shard} has another id than its question")
+                raise StoreError(f"trial {trial.id} of shard {shard} has a different id than its question")
             if judge is not None and prompt_id(request_for(judge, stimulus, trial.presentation)) != trial.prompt_id:
-                raise StoreError(f"trial {trial.id} of shard {shard} was planned with another prompt")
+                raise StoreError(f"trial {trial.id} of shard {shard} was planned with a different prompt")
             if first_in.setdefault(trial.id, shard) != elsewhere.get(trial.id, shard):
-                raise StoreError(f"trial {trial.id} of shard {shard} is asked in another shard than planned")
+                raise StoreError(f"trial {trial.id} of shard {shard} is in a different shard than planned")
     if count != run.trials:
-        raise StoreError(f"{count:,} trials, where its manifest says {run.trials:,}")
-    rendered = "" if judge is not None else "; the prompts of your own judge are not made again"
+        raise StoreError(f"{count:,} trials, but its manifest lists {run.trials:,}")
+    rendered = "" if judge is not None else "; the prompts of your own judge are not rebuilt"
     shards = "1 shard" if run.shards == 1 else f"{run.shards:,} shards"
     return f"{count:,} trials in {shards}{rendered}", None
 
@@ -119,7 +119,7 @@ def _plan(run: Run) -> tuple[str, None]:
 def _precision(run: Run) -> tuple[str, None]:
     kept, protocol = kept_precision(run), protocol_of_run(run.store)
     if kept is None:
-        return "of another version or judge: it is worked out again when it is needed", None
+        return "from another version or judge; it is computed again when needed", None
     planned = protocol.planned(run.judge)
     for shard in range(run.shards):
         for trial, part in run.store.plan_shard(shard):
@@ -142,8 +142,8 @@ def _responses(run: Run) -> tuple[str, None]:
         gaps = [shard for shard in range(run.shards) if _has_gap(now, shard)]
         unsigned = sum(not receipt.file_sha256 for receipt in now.receipts())
     if gaps:
-        raise StoreError(f"shards {gaps} lack a file of answers that were given before those that they have")
-    old = f"; {unsigned} files have no receipt, and are held to the texts of their answers alone" if unsigned else ""
+        raise StoreError(f"shards {gaps} lack an earlier file of answers")
+    old = f"; {unsigned} files have no receipt, so only the texts of their answers are checked" if unsigned else ""
     return f"{answered:,} answered, {failed:,} failed, of {run.trials:,} trials{old}", None
 
 
@@ -152,7 +152,7 @@ def _count(now: RunSnapshot) -> None:
         rows = [row["failure"] for row in now.store.rows(receipt)]
         failed = sum(failure is not None for failure in rows)
         if (len(rows) - failed, failed) != (receipt.answered, receipt.failed):
-            raise StoreError(f"the receipt of shard {receipt.shard} counts other answers than there are")
+            raise StoreError(f"the receipt of shard {receipt.shard} does not match its answers")
 
 
 def _has_gap(now: RunSnapshot, shard: int) -> bool:
@@ -163,7 +163,7 @@ def _reused(run: Run) -> tuple[str, None]:
     count = sum(len(reused_answers(run.store, shard)) for shard in range(run.shards))
     counts = reused_counts(run.store)
     if count != sum(counts.values()):
-        raise StoreError(f"{count:,} answers, where its manifest says {sum(counts.values()):,}")
+        raise StoreError(f"{count:,} answers, but its manifest lists {sum(counts.values()):,}")
     sources = ", ".join(f"{found:,} from {name}" for name, found in sorted(counts.items()))
     return sources, None
 
@@ -181,7 +181,7 @@ def _record(run: Run, path: Path) -> tuple[str, None]:
     one, other = _content(published), _content(measured)
     if differ := [name for name in one if one[name] != other.get(name)]:
         names = ", ".join(differ)
-        raise StoreError(f"{path} does not say what its responses say: {names}")
+        raise StoreError(f"{path} does not match its responses: {names}")
     return f"follows from the responses, digest {published.run.responses_sha256[:16]}{policy}", None
 
 

@@ -138,11 +138,11 @@ class _Kit:
         if not isinstance(error, ConfigError):
             self.broken(promise, f"{what}: expected a ConfigError, got {error:.300}")
         if not error.where.startswith(source.name):
-            self.broken(promise, f"{what}: expected a place that begins with {source.name}, got {error.where!r}")
+            self.broken(promise, f"{what}: expected a place that starts with {source.name}, got {error.where!r}")
         if line and not re.match(rf"{re.escape(source.name)}:\d+", error.where):
             self.broken(promise, f"{what}: expected the line, such as {source.name}:3, got {error.where!r}")
         if not error.fix.strip():
-            self.broken(promise, f"{what}: expected what to do about it, got nothing beside {str(error)!r}")
+            self.broken(promise, f"{what}: expected a fix, got only the message {str(error)!r}")
         return error
 
     def outcome(self, source: Source) -> ConfigError | str:
@@ -167,7 +167,7 @@ def _check_card(reader: DatasetReader) -> None:
         raise AssertionError(f"{reader.format}, promise {card!r}: expected a format such as `csv`")
     for name, option in reader.options.items():
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or not re.fullmatch(r"(?s)\S.*[.]", option.about):
-            said = f"expected a name in small letters and a sentence, got {name!r}: {option.about!r}"
+            said = f"expected a lowercase name and a sentence, got {name!r}: {option.about!r}"
             raise AssertionError(f"{reader.format}, promise {card!r}: {said}")
 
 
@@ -192,9 +192,9 @@ def _check_rows(kit: _Kit) -> None:
         kit.broken("columns", f"expected {', '.join(COLUMNS)}, or None, got {table.columns!r}")
     _, again = kit.table(kit.source(path), "every row")
     if again != found:
-        kit.broken("every row", "reading again gives something else")
+        kit.broken("every row", "reading it again gives different rows")
     if _content(path) != before:
-        kit.broken("the data is left as it was", f"{path.name} has changed, or something was written beside it")
+        kit.broken("the data is left as it was", f"{path.name} has changed, or a file was written next to it")
 
 
 def _check_same_rows(kit: _Kit, rows: Rows, found: Sequence[Row]) -> None:
@@ -202,7 +202,7 @@ def _check_same_rows(kit: _Kit, rows: Rows, found: Sequence[Row]) -> None:
         kit.broken("every row", f"expected {len(rows)} rows, got {len(found)}")
     labels, expected = [row.values.get("label") for row in found], [row["label"] for row in rows]
     if labels != expected and sorted(map(str, labels)) == sorted(map(str, expected)):
-        kit.broken("every row", f"the rows are in another order: {', '.join(map(str, labels[:5]))}, ...")
+        kit.broken("every row", f"the rows are in a different order: {', '.join(map(str, labels[:5]))}, ...")
     for row, given in zip(found, rows, strict=True):
         _check_values(kit, row, given)
 
@@ -233,7 +233,7 @@ def _check_places(kit: _Kit, name: str, places: Sequence[str]) -> None:
             kit.broken("places", f"expected one such as {name}:12 or {name}:row 12, got {place!r}")
         numbers.append(int(number[1]))
     if numbers != sorted(set(numbers)):
-        kit.broken("places", f"expected numbers that rise, got {', '.join(places[:5])}, ...")
+        kit.broken("places", f"expected increasing numbers, got {', '.join(places[:5])}, ...")
 
 
 def _check_wanted(kit: _Kit) -> None:
@@ -243,12 +243,14 @@ def _check_wanted(kit: _Kit) -> None:
     for wanted in (("label",), ("label", "absent")):
         table, found = kit.table(kit.source(path, columns=wanted), promise)
         if [row.values.get("label") for row in found] != [row["label"] for row in rows]:
-            kit.broken(promise, "the column that is asked for has other values than without being asked for")
+            kit.broken(promise, "a column has different values if it is read alone")
         if table.columns is not None and tuple(table.columns) != COLUMNS:
-            kit.broken("columns", f"expected all that there are, whatever is asked for, got {table.columns!r}")
+            kit.broken(
+                "columns", f"expected the names of all columns, even if only some are read, got {table.columns!r}"
+            )
         for row in found:
             if set(row.values) not in ({"label"}, set(COLUMNS)) or (kit.of.selects and set(row.values) != {"label"}):
-                kit.broken(promise, f"{row.place}: asked for label, got {', '.join(row.values)}")
+                kit.broken(promise, f"{row.place}: expected only label, got {', '.join(row.values)}")
     if kit.of.selects:
         # A column that is not read cannot be too long.
         least = LimitsSpec(field=LONGEST - 1)
@@ -328,13 +330,14 @@ def _check_options(kit: _Kit) -> None:
     said = f"{error} {error.fix}"
     if lacking := [name for name in (UNKNOWN, *kit.reader.options) if name not in said]:
         kit.broken(
-            "options", f"expected the unknown option and all known ones to be named, {lacking[0]} is not: {error}"
+            "options",
+            f"expected an error that names the unknown option and all known ones, but {lacking[0]} is missing: {error}",
         )
     for name, option in kit.reader.options.items():
         wrong = {**kit.of.options, name: "x" if option.kind is not str else 1}
         error = kit.refusal(kit.source(path, options=wrong), "options", f"{wrong[name]!r} for {name}")
         if name not in f"{error}":
-            kit.broken("options", f"expected the option {name} to be named, got {error}")
+            kit.broken("options", f"expected an error that names the option {name}, got {error}")
 
 
 def _is_text(path: Path) -> bool:

@@ -121,17 +121,18 @@ class _Checks:
             before = run.calls_left()
             receipts += self._ask(run, heard, [shard])
             if before - run.calls_left() > len(list(run.store.plan_shard(shard))):
-                _broken("part by part", f"more was asked than shard {shard}")
+                _broken("part by part", f"questions outside shard {shard} were sent")
         self._sealed(run, receipts, heard)
         again = _Heard()
         self._ask(run, again)
         if again.trials or again.resumed_trials != run.trials:
             _broken(
-                "idempotent", f"asked again, {len(again.trials)} trials were asked and {again.resumed_trials} known"
+                "idempotent",
+                f"in the second run, {len(again.trials)} trials were sent and {again.resumed_trials} reused",
             )
         EXECUTORS.get(LOCAL)(Calling(IN_FLIGHT)).run(range(local.shards), local.call, local.store, _Heard())
         if _answers(run) != _answers(local) or _measures(run) != _measures(local):
-            _broken("no difference", "the local executor comes to other answers")
+            _broken("no difference", "the local executor gets different answers")
 
     def raising(self, judge: dict[str, Any]) -> None:
         """Asks a judge that fails on some questions."""
@@ -139,12 +140,12 @@ class _Checks:
         try:
             receipts = self._ask(run, heard)
         except Exception as error:  # noqa: BLE001  # whatever it is, the run has stopped
-            _broken("failures", f"what the judge raised stopped the run: {type(error).__name__}: {error}")
+            _broken("failures", f"an exception from the judge stopped the run: {type(error).__name__}: {error}")
         failed = sum(failure is not None for _, failure in _answers(run).values())
         if failed != sum(receipt.failed for receipt in receipts) or not 0 < failed < run.trials:
-            _broken("failures", f"{failed} failures are recorded, and the receipts say otherwise")
+            _broken("failures", f"{failed} failures are recorded, but the receipts list a different number")
         if len(heard.trials) != run.trials:
-            _broken("told", f"the watcher heard of {len(heard.trials)} of {run.trials} trials")
+            _broken("told", f"the watcher was told about {len(heard.trials)} of {run.trials} trials")
 
     def served(self, *, stateful: bool) -> None:
         """Asks a stateful judge, or a stateless one, on a server that sees how it is asked."""
@@ -156,10 +157,10 @@ class _Checks:
             most = 1 if stateful else IN_FLIGHT
             # Of two processes, one may be done before the other has started.
             if not most / 2 <= server.most_in_flight <= most:
-                _broken(promise, f"{server.most_in_flight} questions at a time, where {most} were agreed")
+                _broken(promise, f"{server.most_in_flight} questions at the same time, expected {most}")
             planned = [trial.id for shard in range(run.shards) for trial, _ in run.store.plan_shard(shard)]
             if stateful and heard.trials != planned:
-                _broken(promise, "the questions were not asked in the order of the plan")
+                _broken(promise, "the questions were not sent in the order of the plan")
 
     def capped(self, server: "_Server") -> None:
         """Asks a server that bills, under a cap that covers half of the questions."""
@@ -170,12 +171,12 @@ class _Checks:
         except CapReached:
             pass
         else:
-            _broken("the cap", "it was not reached, though all questions together cost more")
+            _broken("the cap", "it was not reached, although all questions together cost more")
         if not 0 < ledger.spent <= CAP or ledger.reserved:
-            _broken("the cap", f"{ledger.spent} dollars spent and {ledger.reserved} reserved under a cap of {CAP}")
+            _broken("the cap", f"{ledger.spent} dollars spent and {ledger.reserved} reserved, but the cap is {CAP}")
         kept = run.trials - run.calls_left()
         if kept != server.answered or not kept:
-            _broken("the cap", f"{server.answered} answers were paid for, and {kept} are kept")
+            _broken("the cap", f"{server.answered} answers were paid for, but {kept} are stored")
 
     def refused(self, factory: Particular) -> None:
         """Offers judges that cannot be asked in batches."""
@@ -186,9 +187,9 @@ class _Checks:
                 factory.check(JudgeSpec.model_validate(judge))
             except UsageError as error:
                 if LOCAL not in error.fix:
-                    _broken("refuses", f"the remedy does not name the executor {LOCAL}: {error.fix}")
+                    _broken("refuses", f"the fix does not name the executor {LOCAL}: {error.fix}")
             else:
-                _broken("refuses", f"a judge is taken that has no batches: {judge}")
+                _broken("refuses", f"it accepts a judge that does not support batches: {judge}")
 
     def _run(self, name: str, judge: dict[str, Any]) -> Run:
         data = {**STUDY, "judges": [judge]}
@@ -211,9 +212,9 @@ class _Checks:
             _broken("everything", f"{len(answers)} of {run.trials} trials have a response, or a shard is not sealed")
         said = sorted((receipt.shard, receipt.answered + receipt.failed) for receipt in receipts)
         if said != [(shard, len(list(run.store.plan_shard(shard)))) for shard in range(run.shards)]:
-            _broken("receipts", f"they say {said}")
+            _broken("receipts", f"the answers are {said}")
         if sorted(heard.trials) != sorted(answers):
-            _broken("told", f"the watcher heard of {len(set(heard.trials))} of {run.trials} trials")
+            _broken("told", f"the watcher was told about {len(set(heard.trials))} of {run.trials} trials")
 
 
 class _Server(ThreadingHTTPServer):

@@ -56,7 +56,7 @@ def check_judge_adapter(adapter: JudgeAdapter, spec: JudgeSpec, samples: JudgeSa
     judge, expected, stranger = samples.judge, samples.expected, samples.stranger
     adapted = _adapted(adapter, judge, spec)
     if len({label for _, label in expected}) < 2:
-        raise ValueError("expected: give questions with at least two different answers")
+        raise ValueError("give questions with at least two different answers under expected")
     _identity(adapter, judge, spec, adapted, samples.other)
     # On the single loop of the process, like every run.
     run_on_loop(_Asked(adapted, spec, "answer").all(expected))
@@ -66,18 +66,18 @@ def check_judge_adapter(adapter: JudgeAdapter, spec: JudgeSpec, samples: JudgeSa
         adapter.adapt(stranger, spec)
     except UsageError as refused:
         if not str(refused):
-            _broken("refusals", "it does not say what is wrong")
+            _broken("refusals", "the message does not say what is wrong")
     except Exception as error:  # noqa: BLE001  # whatever it is, it is not UsageError
         _broken("refusals", f"a {type(stranger).__name__} raises {type(error).__name__}: {error}")
     else:
-        _broken("refusals", f"a {type(stranger).__name__} is taken for a judge")
+        _broken("refusals", f"a {type(stranger).__name__} is accepted as a judge")
 
 
 def _adapted(adapter: JudgeAdapter, judge: object, spec: JudgeSpec) -> Adapted:
     try:
         return adapter.adapt(judge, spec)
     except UsageError as error:
-        _broken("answer", f"a judge is refused: {error}")
+        _broken("answer", f"a judge is rejected: {error}")
 
 
 def _identity(adapter: JudgeAdapter, judge: object, spec: JudgeSpec, adapted: Adapted, other: object) -> None:
@@ -86,9 +86,9 @@ def _identity(adapter: JudgeAdapter, judge: object, spec: JudgeSpec, adapted: Ad
     except (TypeError, ValueError) as error:
         _broken("identity", f"it is not plain JSON: {error}")
     if canonical_json(_adapted(adapter, judge, spec).identity) != said:
-        _broken("identity", "adapted again, the same judge is another one")
+        _broken("identity", "adapting the same judge again gives a different identity")
     if canonical_json(_adapted(adapter, other, spec).identity) == said:
-        _broken("identity", "another judge has the same identity")
+        _broken("identity", "a different judge has the same identity")
 
 
 class _Asked:
@@ -100,11 +100,11 @@ class _Asked:
     async def all(self, expected: Sequence[tuple[Presented, str]]) -> None:
         for shown, label in expected:
             if (said := await self._label(shown)) != label:
-                _broken(self._plain, f"the judge says {label!r}, and it is read as {said!r}")
+                _broken(self._plain, f"the judge returns {label!r}, but it is read as {said!r}")
         many = [expected[number % len(expected)] for number in range(MANY)]
         found = await asyncio.gather(*(self._label(shown) for shown, _ in many))
         if found != [label for _, label in many]:
-            _broken("its own answer", f"of {MANY} judgments at a time, some got the answer to another one")
+            _broken("its own answer", f"of {MANY} simultaneous judgments, some got the answer to a different question")
         shown = expected[0][0]
         for text in self._awkward:
             await self._asked("any text", Presented(shown.task, text, shown.second))
@@ -115,7 +115,7 @@ class _Asked:
         outcome = self._reader.read(text)
         if isinstance(outcome, Abstained):
             return ABSTAIN
-        return str(outcome.value) if isinstance(outcome, Verdict) else f"no verdict: {text!r}"
+        return str(outcome.value) if isinstance(outcome, Verdict) else f"not a verdict: {text!r}"
 
     async def _asked(self, promise: Promise, shown: Presented) -> str:
         try:
@@ -132,7 +132,7 @@ class _Asked:
         task.cancel()
         done, _ = await asyncio.wait([task], timeout=PATIENCE)
         if not done:
-            _broken("cancelled", "a judgment that was given up went on")
+            _broken("cancelled", "a canceled judgment continued")
         await self._asked("cancelled", shown)
 
 
@@ -141,7 +141,7 @@ async def _raises(adapted: Adapted, shown: Presented) -> None:
         text = await asyncio.wait_for(adapted.judge(shown), PATIENCE)
     except Exception:  # noqa: BLE001  # that is what is wanted of it
         return
-    _broken("its errors", f"the judge raised, and the adapter says {text!r}")
+    _broken("its errors", f"the judge raised an exception, but the adapter returned {text!r}")
 
 
 def _broken(promise: Promise, why: str) -> NoReturn:

@@ -67,4 +67,4 @@ class _Parsed(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         if not self.open or self.open.pop() != tag:
-            self.wrong = self.wrong or f"</{tag}> closes what is not open"
+            self.wrong = self.wrong or f"</{tag}> closes a tag that is not open"

@@ -156,11 +156,11 @@ def _check_card(spec: MeasureSpec) -> None:
     if not KEBAB_CASE.fullmatch(spec.name):
         _broken(spec, "name", f"expected kebab case such as `dark-current`, got {spec.name!r}")
     if spec.name in MEASURES.names() and MEASURES.get(spec.name) != spec:
-        _broken(spec, "name", f"another measure is registered as {spec.name!r}")
+        _broken(spec, "name", f"a different measure is registered as {spec.name!r}")
     if not re.fullmatch(r"\w.*[^\s.]", spec.title) or PLACEHOLDER.search(spec.title):
-        _broken(spec, "title", f"expected what the report calls it, without a full stop, got {spec.title!r}")
+        _broken(spec, "title", f"expected a title for the report, without a full stop, got {spec.title!r}")
     if not re.fullmatch(r"[^\Wa-z_].+[.]", spec.about) or PLACEHOLDER.search(spec.about):
-        _broken(spec, "about", f"expected whole sentences for the reader of a report, got {spec.about!r}")
+        _broken(spec, "about", f"expected full sentences for the reader of a report, got {spec.about!r}")
     if spec.worse not in ("higher", "lower", "depends"):
         _broken(spec, "worse", f"expected higher, lower or depends, got {spec.worse!r}")
     if spec.scale not in get_args(Scale):
@@ -196,7 +196,7 @@ def _computed(spec: MeasureSpec, tallies: Tallies, arm: str) -> Parts:
     try:
         measures = spec.compute(tallies, arm)
     except Exception as error:  # noqa: BLE001  # whatever it is, it would end a report
-        _broken(spec, "never raises", f"raised {type(error).__name__}: {error} for arm {arm!r}")
+        _broken(spec, "never raises", f"raised {type(error).__name__}: {error} for prompt variant {arm!r}")
     if not isinstance(measures, list | tuple) or not all(isinstance(measure, Measure) for measure in measures):
         _broken(spec, "results", f"expected a sequence of Measure, got {_short(measures)}")
     found: Parts = {}
@@ -204,9 +204,9 @@ def _computed(spec: MeasureSpec, tallies: Tallies, arm: str) -> Parts:
         part = (measure.stratum, measure.group)
         where = _where(arm, part)
         if measure.name != spec.name:
-            _broken(spec, "own name", f"a result is named {measure.name!r}, {where}")
+            _broken(spec, "own name", f"a result has the name {measure.name!r}, {where}")
         if measure.arm != arm:
-            _broken(spec, "own arm", f"a result is for arm {measure.arm!r}, {where}")
+            _broken(spec, "own arm", f"a result is for prompt variant {measure.arm!r}, {where}")
         if part in found:
             _broken(spec, "one result per part", f"two results, {where}")
         if not isinstance(measure.result, Estimate | Undefined):
@@ -258,16 +258,16 @@ def _check_interval(spec: MeasureSpec, found: Estimate, where: str) -> None:
     elif low == -inf and high == inf:
         _broken(spec, "interval", f"it is open on both sides, {where}")
     if not low - rounding <= value <= high + rounding:
-        _broken(spec, "interval", f"it does not hold the value: {value:g} and {low:g} to {high:g}, {where}")
+        _broken(spec, "interval", f"it does not contain the value: {value:g} and {low:g} to {high:g}, {where}")
     if not low < high:
-        _broken(spec, "interval", f"it has no width at {value:g}, {where}")
+        _broken(spec, "interval", f"it has zero width at {value:g}, {where}")
     least, most = LIMITS.get(spec.scale, (-inf, inf))
     ends = [end for end in (value, low, high) if isfinite(end)]
     if not all(least - rounding <= end <= most + rounding for end in ends):
         numbers = ", ".join(f"{end:g}" for end in ends)
         _broken(spec, "on its scale", f"a {spec.scale} from {least:g} to {most:g} has {numbers}, {where}")
     if found.bounds and not found.bounds[0] - rounding <= value <= found.bounds[1] + rounding:
-        _broken(spec, "bounds", f"they do not hold the value: {value:g} and {found.bounds}, {where}")
+        _broken(spec, "bounds", f"they do not contain the value: {value:g} and {found.bounds}, {where}")
 
 
 def _ends(limits: Interval | None) -> tuple[float, float]:
@@ -287,12 +287,12 @@ def _check_left_out(spec: MeasureSpec, left_out: Mapping[str, int], where: str) 
 def _check_says_something(spec: MeasureSpec, cases: list[_Case]) -> None:
     if not cases:
         kinds, protocols = " and ".join(spec.kinds), " and ".join(spec.protocols)
-        _broken(spec, "says something", f"the kit has no run of {protocols} for {kinds}: pass tallies of some")
+        _broken(spec, "says something", f"the kit has no run of {protocols} for {kinds}: pass your own tallies")
     results = [result for case in cases for _, result in case.results()]
     if not any(isinstance(result, Estimate) for result in results):
         _broken(spec, "says something", f"no estimate among {len(results)} results on {len(cases)} runs")
     if not any(result.left_out for result in results):
-        _broken(spec, "left out", "no result says that anything was left out, on runs with gaps in every part")
+        _broken(spec, "left out", "no result reports missing answers, although the sample runs have gaps in every part")
 
 
 # The same run, counted in another way.
@@ -301,13 +301,13 @@ def _check_says_something(spec: MeasureSpec, cases: list[_Case]) -> None:
 def _check_same_again(case: _Case) -> None:
     for arm, parts, other in case.again(lambda tallies: tallies):
         if other != parts:
-            _broken(case.spec, "same again", f"different results when it is computed again, for arm {arm!r}")
+            _broken(case.spec, "same again", f"computing it again gives different results for prompt variant {arm!r}")
 
 
 def _check_order(case: _Case) -> None:
     for arm, parts, other in case.again(backwards):
         if list(other) != list(parts):
-            _broken(case.spec, "order", f"the order of tallies changes the order of parts, for arm {arm!r}")
+            _broken(case.spec, "order", f"the order of tallies changes the order of parts, for prompt variant {arm!r}")
         for part, result in parts.items():
             if not _alike(case.spec, result, other[part]):
                 got = f"{_short(result)} and {_short(other[part])}"
@@ -351,15 +351,19 @@ def _check_nothing_counted(spec: MeasureSpec) -> None:
 def _check_nothing_answered(case: _Case) -> None:
     for arm, parts, other in case.again(unanswered):
         if parts and not other:
-            _broken(case.spec, "nothing answered", f"expected Undefined and a reason, got nothing, for arm {arm!r}")
+            _broken(
+                case.spec,
+                "nothing answered",
+                f"expected Undefined and a reason, got nothing, for prompt variant {arm!r}",
+            )
         for part, result in other.items():
             where = _where(arm, part)
             if isinstance(result, Estimate):
                 _broken(
-                    case.spec, "nothing answered", f"a number although nothing was answered, {_short(result)}, {where}"
+                    case.spec, "nothing answered", f"a number, although nothing was answered, {_short(result)}, {where}"
                 )
             if not result.left_out:
-                _broken(case.spec, "nothing answered", f"it does not say how much was left out, {where}")
+                _broken(case.spec, "nothing answered", f"it does not report how much is missing, {where}")
 
 
 def _check_one_task(case: _Case) -> None:
@@ -374,7 +378,7 @@ def _check_one_task(case: _Case) -> None:
 def _check_another_arm(case: _Case) -> None:
     for part, result in _computed(case.spec, case.tallies, "no such arm").items():
         if isinstance(result, Estimate):
-            _broken(case.spec, "another arm", f"a number from other arms, {_short(result)}, part {part}")
+            _broken(case.spec, "another arm", f"a number from other prompt variants, {_short(result)}, part {part}")
 
 
 def _check_other_runs(spec: MeasureSpec, sample: _Sample) -> None:
@@ -382,7 +386,11 @@ def _check_other_runs(spec: MeasureSpec, sample: _Sample) -> None:
         for part, result in _computed(spec, sample.tallies, arm).items():
             if isinstance(result, Estimate) and sample.kind not in spec.kinds:
                 where = f"{_short(result)}, {_where(arm, part)}"
-                _broken(spec, "another kind", f"a number for a {sample.kind} judge, which it is not for: {where}")
+                _broken(
+                    spec,
+                    "another kind",
+                    f"a number for a {sample.kind} judge, which the measure does not support: {where}",
+                )
 
 
 # Messages.
@@ -394,7 +402,7 @@ def _broken(spec: MeasureSpec, promise: Promise, message: str) -> NoReturn:
 
 def _where(arm: str, part: tuple[str, str]) -> str:
     stratum, group = part
-    return f"arm {arm!r}, stratum {stratum!r}" + (f", group {group!r}" if group else "")
+    return f"prompt variant {arm!r}, stratum {stratum!r}" + (f", group {group!r}" if group else "")
 
 
 def _short(shown: object) -> str:

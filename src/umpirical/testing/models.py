@@ -110,15 +110,15 @@ class _Checks:
         for place, text in enumerate(TEXTS):
             reply = await self._answered(connection, _request(text), f"a{place}")
             if reply.text != text:
-                _broken("answer", f"the server said {text!r}, and the reply says {reply.text!r}")
+                _broken("answer", f"the server sent {text!r}, but the reply contains {reply.text!r}")
             if reply.usage is None or not reply.usage.output_tokens:
-                _broken("usage", "the server counted tokens, and the reply has none")
+                _broken("usage", "the server reported token counts, but the reply has none")
 
     async def _many_at_a_time(self, connection: Connection) -> None:
         asked = [f"question {number}" for number in range(MANY)]
         replies = await asyncio.gather(*(self._answered(connection, _request(text), text) for text in asked))
         if [reply.text for reply in replies] != asked:
-            _broken("its own answer", f"of {MANY} requests at a time, some got the answer to another one")
+            _broken("its own answer", f"of {MANY} simultaneous requests, some got the answer to a different one")
 
     def _parameters(self, connection: Connection) -> None:
         said = [connection.parameters(_request("x", temperature=each)) for each in (0.0, 0.7)]
@@ -126,7 +126,7 @@ class _Checks:
             if not isinstance(json.loads(text), dict):
                 _broken("parameters", f"{text!r} is not a JSON object")
         if said[0] == said[1]:
-            _broken("parameters", "two temperatures are announced alike")
+            _broken("parameters", "requests with different temperatures are described identically")
         self._no_secret("parameters", "".join(said))
 
     async def _fails(self, how: Behaviour) -> None:
@@ -136,13 +136,13 @@ class _Checks:
             reply = await self._sent(connection, _request("x"), how)
         except CallFailed as failed:
             if failed.kind not in FITTING[how]:
-                _broken("failures", f"a server that is {how} is called {failed.kind}")
+                _broken("failures", f"a server that is {how} is reported as {failed.kind}")
         else:
-            _broken("failures", f"a server that is {how} gave {reply.text!r}")
+            _broken("failures", f"a server that is {how} returned {reply.text!r}")
         finally:
             await _close(connection)
         if self._backend.requests() - before > connection.requests_per_attempt:
-            _broken("one attempt", f"a server that is {how} was asked {self._backend.requests() - before} times")
+            _broken("one attempt", f"a server that is {how} received {self._backend.requests() - before} requests")
 
     async def _cancelled(self, connection: Connection) -> None:
         self._backend.behave("silent")
@@ -151,7 +151,7 @@ class _Checks:
         task.cancel()
         done, _ = await asyncio.wait([task], timeout=PATIENCE)
         if not done or not task.cancelled():
-            _broken("cancelled", "a request that was given up went on, or ended as something else")
+            _broken("cancelled", "a canceled request continued, or ended as something else")
 
     async def _quoted(self) -> None:
         """Checks what is recorded of a server that quotes the key. A caller records it, not the connection."""
@@ -162,7 +162,7 @@ class _Checks:
         finally:
             await model.close()
         if response.failure is None:
-            _broken("failures", f"a server that is quoting gave {response.text!r}")
+            _broken("failures", f"a server that is quoting returned {response.text!r}")
         self._no_secret("record", str(response))
 
     async def _money(self) -> None:
@@ -177,10 +177,10 @@ class _Checks:
                 response = await model.generate(_request("x"), trial_id="money")
             except CapReached:
                 if answered or self._backend.requests() != before:
-                    _broken("money", "something was sent that might not fit under the cap")
+                    _broken("money", "it sent a request that might exceed the cap")
             else:
                 if not answered or response.failure is not None or response.cost != ledger.spent or not ledger.spent:
-                    _broken("money", f"a call was not booked at its price: {response.cost}, {ledger.spent}")
+                    _broken("money", f"a call was not recorded at its price: {response.cost}, {ledger.spent}")
             finally:
                 await model.close()
 
@@ -188,7 +188,7 @@ class _Checks:
         try:
             return await self._sent(connection, request, name)
         except CallFailed as failed:
-            _broken("answer", f"a server that answers is said to have failed: {failed}")
+            _broken("answer", f"a server that answers is reported as failed: {failed}")
 
     async def _sent(self, connection: Connection, request: ChatRequest, name: str) -> Reply:
         try:

@@ -103,7 +103,7 @@ def _check_card(perturbation: Perturbation) -> None:
     if not KEBAB_CASE.fullmatch(perturbation.name):
         _broken(perturbation, "name", f"expected kebab case such as `in-line-spacing`, got {perturbation.name!r}")
     if not perturbation.title.strip():
-        _broken(perturbation, "title", "expected what the report calls it, got nothing")
+        _broken(perturbation, "title", "expected a title for the report, got nothing")
     about = perturbation.about
     if not re.fullmatch(r"[^\Wa-z_].+[.]", about) or re.search(r"[.!?]\s+[^\Wa-z]", about):
         _broken(perturbation, "about", f"expected one sentence with a full stop, got {about!r}")
@@ -121,13 +121,13 @@ def _check_changes(perturbation: ProvedPerturbation, ordinary: Sequence[str], aw
     for text in (*ordinary, *awkward):
         normal = _called(perturbation, "normal", perturbation.normal, text)
         if _called(perturbation, "normal", perturbation.normal, normal) != normal:
-            _broken(perturbation, "idempotent", f"the normal form of a normal form is another one, for {_short(text)}")
+            _broken(perturbation, "idempotent", f"the normal form of a normal form is different, for {_short(text)}")
         for seed in range(3):
             changed = _changed(perturbation, text, seed)
             changing += changed != text and text in ordinary
             _called(perturbation, "proof", partial(prove, perturbation, text), changed, kind=dict)
     if not changing:
-        _broken(perturbation, "finds something", f"nothing was changed in any of {len(ordinary)} ordinary texts")
+        _broken(perturbation, "finds something", f"it changed none of {len(ordinary)} ordinary texts")
 
 
 def _changed(perturbation: ProvedPerturbation, text: str, seed: int) -> str:
@@ -177,8 +177,8 @@ def _check_time(perturbation: ProvedPerturbation) -> None:
             _broken(
                 perturbation,
                 "time in proportion",
-                f"{TIMES} times the text takes {most / seconds:.1f} times as long ({seconds:.3f} s and {most:.3f} s), "
-                f"for {_short(shape)} again and again",
+                f"a text {TIMES} times as long takes {most / seconds:.1f} times as long ({seconds:.3f} s and "
+                f"{most:.3f} s), for repeated {_short(shape)}",
             )
 
 
@@ -200,20 +200,18 @@ def _check_prompt(perturbation: GeneratedPerturbation) -> None:
     named = placeholders(perturbation.prompt)
     if unknown := sorted(named - PLACEHOLDERS):
         known = ", ".join(sorted(PLACEHOLDERS))
-        _broken(perturbation, "placeholders", f"nobody fills {', '.join(unknown)}; there are {known}")
+        _broken(perturbation, "placeholders", f"unknown placeholders {', '.join(unknown)}; choose from {known}")
     left = re.sub(r"\{\{ *[a-z_]+ *\}\}", "", perturbation.prompt)
     if "{{" in left or "}}" in left:
-        _broken(
-            perturbation, "placeholders", "double braces that hold no name in small letters would be sent as they are"
-        )
+        _broken(perturbation, "placeholders", "double braces without a lowercase name would be sent unchanged")
     if "fence" not in named:
-        _broken(perturbation, "fence", "without {{fence}} a response can end its own quotation and give orders")
+        _broken(perturbation, "fence", "without {{fence}} a response can end its own quotation and give instructions")
     if not named & {"response", "task"}:
         _broken(
             perturbation, "material", "expected {{response}} or {{task}}, got neither: there is nothing to write from"
         )
     if perturbation.expectation == "same-verdict" and (told := sorted(named & {"label", "target"})):
-        _broken(perturbation, "no leak", f"the verdict should stay the same, and the prompt tells {', '.join(told)}")
+        _broken(perturbation, "no leak", f"the verdict should stay the same, but the prompt contains {', '.join(told)}")
 
 
 def _check_rejections(perturbation: GeneratedPerturbation) -> None:
@@ -232,9 +230,7 @@ def _check_never_raises(perturbation: GeneratedPerturbation, texts: Sequence[str
         _called(perturbation, "unfit", perturbation.unfit, text)
     for check in perturbation.checks:
         if not (check.name.strip() and check.allowed.strip()):
-            _broken(
-                perturbation, "check", f"expected a name and what is allowed, got {check.name!r}, {check.allowed!r}"
-            )
+            _broken(perturbation, "check", f"expected a name and a limit, got {check.name!r}, {check.allowed!r}")
         for text in texts:
             for original, changed in ((usual, text), (text, usual), (text, text)):
                 _passed(perturbation, check, _made(perturbation, original, changed))
@@ -250,7 +246,7 @@ def _passed(perturbation: GeneratedPerturbation, check: Check, made: Made) -> bo
     rule = f"check {check.name!r}"
     found = _called(perturbation, rule, check.found, made)
     if not found:
-        _broken(perturbation, rule, f"expected what was found, in words, got {found!r} for {_short(made)}")
+        _broken(perturbation, rule, f"expected a description of what was found, got {found!r} for {_short(made)}")
     return _called(perturbation, rule, check.passed, made, kind=bool)
 
 

@@ -72,7 +72,7 @@ def _card(protocol: Protocol[Any, Any], study: Mapping[str, Any]) -> None:
     if not KEBAB_CASE.fullmatch(protocol.name):
         _broken("card", f"{protocol.name!r} is not a name in kebab case")
     if not re.fullmatch(r"[\w-]+/\d+", protocol.version):
-        _broken("card", f"{protocol.version!r} is no version such as umpirical-{protocol.name}/1")
+        _broken("card", f"{protocol.version!r} is not a version such as umpirical-{protocol.name}/1")
     form = protocol.record.model_fields.get("format")
     if form is None or not re.fullmatch(r"[\w-]+/\d+", str(form.default)):
         _broken("card", "its record has no format such as judge-datasheet/1")
@@ -81,9 +81,9 @@ def _card(protocol: Protocol[Any, Any], study: Mapping[str, Any]) -> None:
     except ValidationError:
         pass
     else:
-        _broken("card", "a key that nobody knows passes for one of the study file")
+        _broken("card", "it accepts an unknown key in the study file")
     if not isinstance(json.loads(protocol.schema()), dict):
-        _broken("card", "the schema of its record is no JSON Schema")
+        _broken("card", "the schema of its record is not a valid JSON Schema")
 
 
 class _Checks:
@@ -97,30 +97,30 @@ class _Checks:
         here, there = self._study("here"), self._study("there")
         checked = self._protocol.check(here)
         if checked.problems:
-            _broken("check", f"a study that runs has a problem: {checked.problems[0]}")
+            _broken("check", f"a valid study has a problem: {checked.problems[0]}")
         stimuli = self._protocol.stimuli(here)
         ids = [stimulus.id for stimulus in stimuli]
         if sorted(ids) != sorted(stimulus.id for stimulus in checked.stimuli):
-            _broken("check", "what was checked is not what is asked about")
+            _broken("check", "check() and stimuli() give different test cases")
         if not ids or len(set(ids)) < len(ids):
-            _broken("stimuli", f"{len(ids)} stimuli have {len(set(ids))} ids")
+            _broken("stimuli", f"{len(ids)} test cases have {len(set(ids))} ids")
         written = _written(stimuli.folder)
         if self._protocol.stimuli(here).folder != stimuli.folder or _written(stimuli.folder) != written:
-            _broken("stimuli", "they were made a second time")
+            _broken("stimuli", "they were generated a second time")
         if self._protocol.stimuli(there).digest != stimuli.digest:
-            _broken("stimuli", "in another folder they are others")
+            _broken("stimuli", "they are different in another folder")
         run, other = self._run(here), self._run(there)
         trials = [trial for shard in range(run.shards) for trial, _ in run.store.plan_shard(shard)]
         if run.manifest["id"] != other.manifest["id"] or not trials:
-            _broken("plan", "the same study is planned as another run, or nothing is planned")
+            _broken("plan", "the same study gives a different plan, or an empty one")
         told = {(trial.id, trial.stimulus_id, trial.presentation) for trial in trials}
         if len(told) < len(trials):
-            _broken("plan", f"of {len(trials)} trials, {len(trials) - len(told)} cannot be told from another")
+            _broken("plan", f"of {len(trials)} trials, {len(trials) - len(told)} are duplicates")
         counts, by_id = self._protocol.planned(run.judge), {stimulus.id: stimulus for stimulus in stimuli}
         for trial in trials:
             counts.add(trial, by_id[trial.stimulus_id])
         if not list(expected_precision(counts.tallies(), kind=run.judge.kind, protocol=self._protocol.name)):
-            _broken("precision", "the plan does not say how precise any measure will be")
+            _broken("precision", "the plan gives no expected precision for any measure")
 
     def measured(self) -> None:
         """The study's own judge, asked everything."""
@@ -129,9 +129,9 @@ class _Checks:
         _whole(run, record, complete=True)
         text = self._protocol.render(record)
         if self._protocol.render(self._protocol.report(run)) != text:
-            _broken("the same again", "a run that is read again gives another record")
+            _broken("the same again", "reading a run again gives a different record")
         if self._protocol.render(self._protocol.parse(text)) != text:
-            _broken("the same again", "a record that is read from its file is another record")
+            _broken("the same again", "reading a record from its file gives a different record")
         self._documents(record)
 
     def missing(self) -> None:
@@ -141,12 +141,12 @@ class _Checks:
         run = self._run(study)
         unasked = self._protocol.report(run)
         _whole(run, unasked, complete=False)
-        _without_a_number(unasked, frozenset(), "nobody was asked")
+        _without_a_number(unasked, frozenset(), "no calls were made")
         self._asked(study)
         record = self._protocol.report(run)
         _whole(run, record, complete=True)
         if sum(row.failed for row in record.audit) != run.trials:
-            _broken("missing", "not every call of a judge that always raises is a failure")
+            _broken("missing", "a judge always raises an exception, but not every call is a failure")
         _without_a_number(record, OF_CALLS, "every call failed")
         self._documents(record)
 
@@ -159,19 +159,19 @@ class _Checks:
         try:
             self._protocol.open(self._protocol.spec.model_validate(load_yaml(started.file).data), folder, outside=False)
         except Exception as error:  # noqa: BLE001  # whatever it is, the person who started there is stuck
-            _broken("start", f"what it wrote it does not read: {error}")
+            _broken("start", f"it cannot read the study file that it wrote: {error}")
 
     def _documents(self, record: Record) -> None:
         before = self._protocol.render(record)
         page, card = self._protocol.page(record), self._protocol.card(record)
         if self._protocol.page(record) != page or self._protocol.card(record) != card:
-            _broken("documents", "rendered again, they read differently")
+            _broken("documents", "rendering them again gives a different text")
         if self._protocol.render(record) != before:
             _broken("documents", "rendering changed the record")
         if len(card.splitlines()) > MOST_LINES:
-            _broken("documents", f"the card has {len(card.splitlines())} lines, where {MOST_LINES} are one screen")
+            _broken("documents", f"the card has {len(card.splitlines())} lines; the limit is {MOST_LINES} (one screen)")
         if found := active(page):
-            _broken("documents", f"the page fetches or runs something: {found}")
+            _broken("documents", f"the page loads or runs something: {found}")
         harmless = _shape("documents", self._protocol.page(_said(record, HARMLESS)))
         for payload in PAYLOADS:
             said = _said(record, payload)
@@ -205,17 +205,17 @@ def _whole(run: Run, record: Record, *, complete: bool) -> None:
     if record.run.id != run.manifest["id"] or record.run.trials != run.trials or record.complete != complete:
         _broken("whole", f"the record is not of this run, or says complete={record.complete}")
     if unbalanced(record.audit) or sum(row.planned for row in record.audit) != run.trials:
-        _broken("whole", f"the audit does not add up to the {run.trials} trials of the plan")
+        _broken("whole", f"the counts in the audit do not add up to the {run.trials} trials of the plan")
     if not complete and sum(row.unasked for row in record.audit) != run.trials:
-        _broken("whole", "trials that were not asked have an outcome")
+        _broken("whole", "trials without a call have an outcome")
 
 
 def _without_a_number(record: Record, allowed: frozenset[str], why: str) -> None:
     for measure in record.measures:
         if isinstance(measure.result, Estimate) and measure.name not in allowed:
-            _broken("missing", f"{why}, and {measure.name} is {measure.result.value}")
+            _broken("missing", f"{why}, but {measure.name} is {measure.result.value}")
     if any(any(getattr(row, name) for name in OUTCOMES[:4]) for row in record.audit):
-        _broken("missing", f"{why}, and the audit has verdicts")
+        _broken("missing", f"{why}, but the audit has verdicts")
 
 
 def _said(record: Record, text: str) -> Record:

@@ -39,9 +39,9 @@ def check_section(section: Section, records: Sequence[Record], *, package: str =
     before = [record.model_dump_json() for record in records]
     text = render(records)
     if not text.strip():
-        _broken("something", "it shows nothing of the records given")
+        _broken("something", "it shows nothing of the given records")
     if render(records) != text:
-        _broken("the same again", "rendered again, it reads differently")
+        _broken("the same again", "rendering it again gives a different text")
     if [record.model_dump_json() for record in records] != before:
         _broken("the same again", "it changed the records")
     if found := active(text, part=True):
@@ -70,9 +70,9 @@ def _card(section: Section) -> None:
     if not KEBAB_CASE.fullmatch(section.name):
         _broken("card", f"{section.name!r} is not a name in kebab case")
     if not section.protocols:
-        _broken("card", "it is for no protocol")
+        _broken("card", "it names no protocol")
     if bool(section.file) == bool(section.source):
-        _broken("card", "it needs one template: a file, or the source itself")
+        _broken("card", "it needs exactly one template: a file or the source")
 
 
 def _shape(text: str) -> list[Tag]:
@@ -84,9 +84,9 @@ def _shape(text: str) -> list[Tag]:
 
 def _short(lines: Sequence[str]) -> None:
     if len(lines) > MOST_LINES:
-        _broken("short", f"{len(lines)} lines on the card, where {MOST_LINES} are plenty")
+        _broken("short", f"{len(lines)} lines on the card; the limit is {MOST_LINES}")
     if broken := [line for line in lines if "\n" in line or HIDDEN.search(line)]:
-        _broken("short", f"{broken[0]!r} is not a line")
+        _broken("short", f"{broken[0]!r} is not a single line")
 
 
 def _filled(record: Filled, text: str) -> Filled:

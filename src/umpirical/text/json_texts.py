@@ -20,5 +20,5 @@ def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Returns a JSON object, as `object_pairs_hook`; refuses one with a repeated field, which may contradict itself."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a field is there twice")
+        raise ValueError("a field appears twice")
     return found

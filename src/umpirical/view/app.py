@@ -69,7 +69,7 @@ def create_app(folder: Path, *, hosts: frozenset[str]) -> Starlette:
     )
     app.state.view = view
     app.state.close = view.close
-    app.add_middleware(Guard, hosts=hosts, unknown="Use the address that the terminal shows.")
+    app.add_middleware(Guard, hosts=hosts, unknown="Use the address shown in the terminal.")
     return app
 
 
@@ -121,10 +121,10 @@ async def join(http: Request) -> Response:
     """Uses up the link, and gives the browser its session."""
     form = await read_form(http, most=LONGEST_SHORT_FORM)
     if not form.is_of_our_origin:
-        raise HTTPException(403, "It does not seem to come from a page of this server.")
+        raise HTTPException(403, "This request did not come from a page of this server.")
     session = view_of(http.app).door.enter(http.path_params["token"])
     if session is None:
-        raise HTTPException(403, "This link was used before, or never existed. Start the command again for a new one.")
+        raise HTTPException(403, "This link is invalid or was already used. Restart the command to get a new one.")
     response = RedirectResponse("/", status_code=303)
     response.headers["Location"] = f"{sign_in(response, session, COOKIE)}/"
     return response

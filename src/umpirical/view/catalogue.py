@@ -98,12 +98,12 @@ def opened(run: FoundRun) -> Run:
     _refuse_links(run.folder)
     named = str(RunStore(run.folder).manifest.get("stimuli_folder", ""))
     if named != Path(named).name:
-        raise StoreError(f"run {run.folder.name} names stimuli outside its study", fix=BESIDE)
+        raise StoreError(f"run {run.folder.name} uses test cases outside its study", fix=BESIDE)
     found = open_run(run.folder)
     stimuli = found.stimuli.folder
     if not stimuli.resolve().is_relative_to(run.study.resolve()) or _links(stimuli):
         raise StoreError(
-            f"the stimuli of run {run.folder.name} are outside its study", fix="keep stimuli/ beside runs/"
+            f"the test cases of run {run.folder.name} are outside its study", fix="keep stimuli/ beside runs/"
         )
     return found
 
@@ -121,7 +121,7 @@ def _state(run: FoundRun) -> RunState:
 def _refuse_links(folder: Path) -> None:
     for part in (folder, folder / "plan", folder / "responses"):
         if link := _links(part):
-            raise StoreError(f"{link} is a link, which is not followed", fix="put the file itself in its place")
+            raise StoreError(f"{link} is a link, and links are not followed", fix="replace it with the file itself")
 
 
 def _links(folder: Path) -> Path | None:
@@ -214,4 +214,4 @@ def study_root(target: Path) -> Path:
         return target
     if target.is_file():
         return target.parent
-    raise UsageError(f"there is no folder {target}", fix="name a folder with studies, or a study's own")
+    raise UsageError(f"no folder {target}", fix="choose a study folder, or a folder that contains studies")

@@ -80,7 +80,7 @@ def write_gallery(root: Path, folder: Path) -> WrittenGallery:
     with _drafted(folder) as draft:
         cards, left_out = _write_pages(root, draft)
         if not cards:
-            raise UsageError(f"there is no measured run under {root}", fix="umpirical run  measures judges")
+            raise UsageError(f"no measured run under {root}", fix="run: umpirical run")
         template = environment("umpirical.view").get_template("gallery.html")
         (draft / "index.html").write_text(template.render(title="Judges", cards=cards), encoding="utf-8")
         _write_list(draft)
@@ -93,7 +93,7 @@ def _write_pages(root: Path, draft: Path) -> tuple[list[Card], list[tuple[str, s
         for run in study.runs:
             state = catalogue.state(run)
             if state.damage or not state.document:
-                left_out.append((run.folder.name, state.damage or "it is not measured yet"))
+                left_out.append((run.folder.name, state.damage or "not measured yet"))
                 continue
             try:
                 found = read_record(run.folder / state.document)
@@ -153,7 +153,7 @@ def _refuse_other(folder: Path) -> None:
     if not folder.exists() and not folder.is_symlink():
         return
     if folder.is_symlink() or not folder.is_dir():
-        raise UsageError(f"{folder} is not a folder", fix="name a new one")
+        raise UsageError(f"{folder} is not a folder", fix="choose a new folder")
     there = {path.name for path in folder.iterdir()}
     if not there:
         return
@@ -163,8 +163,8 @@ def _refuse_other(folder: Path) -> None:
     except (OSError, ValueError, LookupError, TypeError):
         known = set()
     if others := sorted(there - known):
-        what = f"holds {others[0]}, which no gallery wrote" if known else "is not empty, and no gallery"
-        raise UsageError(f"{folder} {what}", fix="name a new folder, or move that away")
+        what = f"contains {others[0]}, which is not part of a gallery" if known else "is not empty and not a gallery"
+        raise UsageError(f"{folder} {what}", fix="choose a new folder, or move that file")
 
 
 @contextmanager
@@ -172,7 +172,7 @@ def _drafted(folder: Path) -> Iterator[Path]:
     """Lends an empty folder beside the place, and puts it there if nothing fails."""
     parent = folder.absolute().parent
     if not parent.is_dir():
-        raise UsageError(f"there is no folder {parent}", fix="make it first")
+        raise UsageError(f"no folder {parent}", fix="create it first")
     aside = Path(mkdtemp(prefix=".gallery-", dir=parent))
     try:
         draft, before = aside / "new", aside / "before"

@@ -60,12 +60,12 @@ def serve_document(request: ViewRequest) -> Response:
         for document in (*study_documents(study), *(each for run in study.runs for each in run_documents(run))):
             if document.key == key:
                 return _served(document.file)
-    raise HTTPException(404, "This document is not there, or no longer.")
+    raise HTTPException(404, "This document does not exist, or was removed.")
 
 
 def _served(file: Path) -> Response:
     if file.stat().st_size > LARGEST:
-        raise HTTPException(409, f"The document has more than {LARGEST:,} bytes.")
+        raise HTTPException(409, f"The document is larger than {LARGEST:,} bytes.")
     return HTMLResponse(file.read_bytes(), headers={"Content-Security-Policy": SANDBOX})
 
 

@@ -66,7 +66,7 @@ COOKIE = "umpirical-view"
 MOST_FIELDS = 50
 """Fields of an address."""
 
-NOT_SIGNED_IN = "Open the link that the terminal shows. It works once; start the command again for a new one."
+NOT_SIGNED_IN = "Open the link shown in the terminal. It works once; restart the command to get a new one."
 
 
 @dataclass(slots=True)
@@ -107,13 +107,13 @@ class ViewRequest:
             text = self.http.scope["query_string"].decode("ascii")
             return parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="replace")
         except ValueError:
-            raise HTTPException(400, "The address could not be read.") from None
+            raise HTTPException(400, "This address is invalid.") from None
 
     def run(self) -> FoundRun:
         """The run that the address names. Raises if there is none, or no longer."""
         found = self.view.catalogue.run(self.http.path_params["run"])
         if found is None:
-            raise HTTPException(404, "This run is not there, or no longer.")
+            raise HTTPException(404, "This run does not exist, or was removed.")
         return found
 
 
@@ -129,7 +129,7 @@ def endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
             raise HTTPException(401, NOT_SIGNED_IN)
         with view.at_once.one_more(session) as is_welcome:
             if not is_welcome:
-                raise HTTPException(429, "Wait for the answers to the others.")
+                raise HTTPException(429, "Wait for other requests to finish.")
             return await run_in_threadpool(_handled, handler, ViewRequest(http, view))
 
     return answer
@@ -143,10 +143,10 @@ def _handled(handler: Handler, request: ViewRequest) -> Response:
     try:
         return handler(request)
     except UmpiricalError as error:
-        raise HTTPException(409, f"{error}. To mend it: {error.fix}" if error.fix else str(error)) from None
+        raise HTTPException(409, f"{error}. To fix it: {error.fix}" if error.fix else str(error)) from None
     except FileNotFoundError:
         # It was there when the answer was begun.
-        raise HTTPException(404, "This run is not there, or no longer.") from None
+        raise HTTPException(404, "This run does not exist, or was removed.") from None
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         # Whatever a stranger has written into the files: a page says so, and the others work.
         raise HTTPException(409, f"The files of this run cannot be read: {type(error).__name__}: {error}") from None
@@ -160,7 +160,7 @@ TITLES = {
     401: "You are not signed in",
     404: "Page not found",
     405: "Method not allowed",
-    409: "This cannot be read",
+    409: "Cannot read this",
     429: "Too many requests at once",
 }
 
@@ -184,13 +184,13 @@ def notice(request: ViewRequest, status: int, heading: str, words: str) -> HTMLR
 async def error_page(http: Request, error: Exception) -> Response:
     """For an address that leads nowhere, a request that cannot be read, and files that cannot."""
     status, words = (error.status_code, error.detail) if isinstance(error, HTTPException) else (500, "")
-    words = "There is no page at this address." if words == "Not Found" else words
+    words = "This page does not exist." if words == "Not Found" else words
     return notice(ViewRequest(http, view_of(http.app)), status, TITLES.get(status, "Request refused"), words)
 
 
 async def crash_page(http: Request, error: Exception) -> Response:  # noqa: ARG001  # the server logs it
     """For a bug. It is answered outside the guard, so it sets the guard's headers itself."""
-    words = "The server's log has details. Nothing was changed: this program only reads."
+    words = "See the server log for details. Nothing was changed: this program only reads files."
     response = notice(ViewRequest(http, view_of(http.app)), 500, "Something went wrong", words)
     response.headers.update(HEADERS)
     return response

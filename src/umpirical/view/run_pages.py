@@ -160,10 +160,10 @@ async def events(http: Request) -> Response:
     if not session or not view.door.knows(session):
         return PlainTextResponse("You are not signed in.\n", status_code=401)
     if view.streams.is_full(session):
-        return PlainTextResponse("Too many pages of this session are open.\n", status_code=429)
+        return PlainTextResponse("Too many pages are open in this session.\n", status_code=429)
     run = await run_in_threadpool(view.catalogue.run, http.path_params["run"])
     if run is None:
-        raise HTTPException(404, "This run is not there, or no longer.")
+        raise HTTPException(404, "This run does not exist, or was removed.")
     return StreamingResponse(_stream(view, session, run), media_type="text/event-stream")
 
 
@@ -251,17 +251,17 @@ def gate_page(request: ViewRequest) -> Response:
     run, catalogue, asked = request.run(), request.view.catalogue, dict(request.query)
     file = record_file(catalogue, run)
     if file is None:
-        raise HTTPException(409, "This run is not measured yet, so there is nothing to hold to a policy.")
+        raise HTTPException(409, "This run is not measured yet, so no policy can be applied.")
     found = read_record(file)
     deciding = found.protocol if isinstance(found.protocol, DecidesByPolicy) else None
     policies, policy = deciding.policies if deciding else (), asked.get("policy", "")
     # By name among those that are shipped, and never as a file: an address is no way to have one read.
     if policy and policy not in policies:
-        raise HTTPException(404, "There is no such policy.")
+        raise HTTPException(404, "This policy does not exist.")
     others, key = _comparable_runs(catalogue, run), asked.get("baseline", "")
     before = next((line for line in others if line.run.key == key), None)
     if key and before is None:
-        raise HTTPException(404, "There is no such run to compare with.")
+        raise HTTPException(404, "The baseline run does not exist.")
     baseline = None if before is None else record_file(catalogue, before.run)
     return page(
         request,
@@ -363,7 +363,7 @@ def history_page(request: ViewRequest) -> Response:
     catalogue, name = request.view.catalogue, request.http.path_params["judge"]
     lines = [line for line in every_run(catalogue) if line.judge_key == name]
     if not lines:
-        raise HTTPException(404, "There is no run of this judge, or no longer.")
+        raise HTTPException(404, "This judge has no runs.")
     measured = _measured(catalogue, lines)
     return page(
         request,

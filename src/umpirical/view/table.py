@@ -41,8 +41,8 @@ _PLACES = {name: place for place, name in enumerate(COLUMNS)}
 TITLES = {
     "family": "Family",
     "part": "Part",
-    "step": "Step",
-    "arm": "Prompt",
+    "step": "Difference",
+    "arm": "Prompt variant",
     "order": "Order",
     "outcome": "Outcome",
     "slot": "Answer",
@@ -124,7 +124,7 @@ class Shares:
         for name, text in query:
             if name in COLUMNS and text:
                 if text not in self._known[name]:
-                    raise UnknownValue(f"No trial of this run has {TITLES[name].lower()} “{text[:LONGEST]}”.")
+                    raise UnknownValue(f"No trial in this run has the {TITLES[name].lower()} “{text[:LONGEST]}”.")
                 found = found.with_value(name, self._known[name][text])
         return found
 
@@ -246,7 +246,7 @@ class TrialTable:
         with self._lock:
             cursor = self._db.cursor()
         try:
-            with _naming_damage("what was read of this run"):
+            with _naming_damage("the cached answers of this run"):
                 yield cursor
         finally:
             cursor.close()
@@ -264,9 +264,7 @@ class TrialTable:
             with self.cursor() as db:
                 rows = db.execute(_COUNTS).fetchall()
             if len(rows) > MOST_COMBINATIONS:
-                raise StoreError(
-                    "its trials have more different values than those of any study", fix="umpirical verify"
-                )
+                raise StoreError("its trials have too many different values", fix="umpirical verify")
             found = Shares({tuple(row[:-1]): row[-1] for row in rows})
             self._counts = {version: found}
         return found
@@ -301,7 +299,7 @@ def _naming_damage(what: str) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         said = str(error).partition("\n")[0]
-        raise Damaged(f"{what} cannot be read: {said}", fix="umpirical report  reads the run again") from None
+        raise Damaged(f"{what} cannot be read: {said}", fix="run: umpirical report") from None
 
 
 # What a run in progress has answered so far, read shard by shard into a table of this process's own.

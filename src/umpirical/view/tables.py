@@ -257,9 +257,9 @@ def numbers_of(
 
 def _budget(agreed: AgreedBudget | None) -> str:
     if agreed is None:
-        return "no budget noted"
+        return "no cap"
     shared = f", shared by {len(agreed.accounts)} judges" if len(agreed.accounts) > 1 else ""
-    return f"of {numbers.dollars(agreed.cap)} agreed{shared}"
+    return f"of {numbers.dollars(agreed.cap)} cap{shared}"
 
 
 def _measured(run: Run, open_table: OpenTable) -> list[FirstEstimate]:
@@ -297,7 +297,7 @@ def _too_early(spec: MeasureSpec, result: Estimate) -> str:
         return f"{result.clusters:,} of {FEWEST_TASKS} tasks"
     limits = result.interval
     if limits is None or limits.low is None or limits.high is None:
-        return "its interval is open"
+        return "no interval yet"
     if spec.scale == "rate" and limits.high - limits.low > WIDEST:
-        return f"its interval is wider than {numbers.rate(WIDEST)}"
+        return f"interval wider than {numbers.gap(WIDEST)}"
     return ""

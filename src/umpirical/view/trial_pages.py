@@ -77,29 +77,29 @@ class ShownTrial:
 
     @property
     def said(self) -> str:  # noqa: PLR0911  # one for each kind
-        """The outcome in a few words: the slot or the grade, or why there is none."""
+        """The outcome in a few words: the position or the grade, or why there is none."""
         match self.outcome:
             case None:
-                return "not asked yet"
+                return "not sent yet"
             case Verdict(value=Choice.TIE):
                 return "tie"
             case Verdict(value=Choice() as slot):
-                return f"slot {slot}, which holds {self.content(slot)}"
+                return f"position {slot}, answer {self.content(slot)}"
             case Verdict(value=grade):
                 return f"grade {grade:g}" if isinstance(grade, float) else f"grade {grade}"
             case Abstained():
                 return "abstained"
             case Unparsed(why=why):
-                return f"not a verdict: {why}"
+                return f"unusable reply: {why}"
             case Failed(kind=kind, detail=detail):
-                return f"no answer: {kind}. {detail}".rstrip()
+                return f"no reply: {kind}. {detail}".rstrip()
             case _:
                 assert_never(self.outcome)
 
     def content(self, slot: Choice) -> str:
-        """The name of the content that was in a slot."""
+        """The name of the answer that was shown in a position."""
         first = self.trial.presentation.order is Order.UV
-        return "u" if (slot == Choice.SLOT_1) == first else "v"
+        return "A" if (slot == Choice.SLOT_1) == first else "B"
 
     @property
     def expected(self) -> str:
@@ -140,8 +140,8 @@ class Trials:
                 texts = [Text(message.role, message.content) for message in request.messages]
                 return texts, prompt_id(request) == one.trial.prompt_id
         seen = shown(one.stimulus, one.trial.presentation.order, self.run.judge.kind)
-        texts = [Text("task", seen.task), Text("slot 1" if seen.second is not None else "answer", seen.first)]
-        return texts + ([] if seen.second is None else [Text("slot 2", seen.second)]), True
+        texts = [Text("task", seen.task), Text("position 1" if seen.second is not None else "answer", seen.first)]
+        return texts + ([] if seen.second is None else [Text("position 2", seen.second)]), True
 
     def other_order(self, one: ShownTrial) -> ShownTrial | None:
         """Returns the same pair in the other order. A plan has both close to each other."""
@@ -188,15 +188,15 @@ def _is_turned(trial: Trial, one: Trial) -> bool:
 def _expected(expectation: Expectation) -> str:
     match expectation:
         case GivenWinner(candidate=candidate):
-            return f"content {'uv'[candidate] if candidate in (0, 1) else candidate} is better"
+            return f"answer {'AB'[candidate] if candidate in (0, 1) else candidate} is better"
         case NoPreference():
             return "no preference"
         case GivenLabel(label=label):
             return f"grade {label}"
         case SameVerdict():
-            return "the same verdict as on the original"
+            return "same verdict as on the original"
         case FlippedVerdict():
-            return "another verdict than on the original"
+            return "different verdict than on the original"
         case _:
             assert_never(expectation)
 
@@ -265,7 +265,7 @@ def trial_page(request: ViewRequest) -> Response:
     with looking(opened(run)) as trials:
         one = trials.at(position)
         if one is None:
-            raise HTTPException(404, "There is no such trial in the plan of this run.")
+            raise HTTPException(404, "This trial is not in the plan of this run.")
         texts, is_sent = trials.prompt(one)
         return page(
             request,
@@ -336,7 +336,7 @@ def _facts(one: ShownTrial) -> list[tuple[str, str]]:
     found = [
         ("Ended", response.finish_reason),
         ("Served by", response.served_by),
-        ("Asked at", response.asked_at),
+        ("Sent at", response.asked_at),
         ("Took", numbers.milliseconds(response.latency_ms) if response.latency_ms else ""),
         ("Attempts", f"{response.attempts:,}" if response.attempts > 1 else ""),
         ("Tokens in", "" if usage.input_tokens is None else f"{usage.input_tokens:,}"),
@@ -351,5 +351,5 @@ def _number(text: str, *, otherwise: int) -> int:
     if not text:
         return otherwise
     if not (text.isascii() and text.isdigit()) or len(text) > 12:
-        raise HTTPException(400, "The address names no place in the plan.")
+        raise HTTPException(400, "This address does not contain a trial number.")
     return min(int(text), LARGEST_POSITION)

@@ -201,7 +201,7 @@ class Guard:
     def _refused(self, method: str, headers: Headers, path: str) -> PlainTextResponse | None:
         names = headers.getlist("host")
         if len(names) != 1 or names[0].lower() not in self.hosts:
-            return PlainTextResponse(f"This server is not known by that name. {self.unknown}\n", status_code=400)
+            return PlainTextResponse(f"This server does not have that name. {self.unknown}\n", status_code=400)
         if not self._may_come(method, headers, path):
             return PlainTextResponse("Refused: the request comes from another site.\n", status_code=403)
         if _declared(headers) > LONGEST_FORM:
@@ -277,7 +277,7 @@ async def read_form(request: Request, *, most: int) -> Form:
     """The form of a POST, of so many bytes at most. Raises HTTPException if it is not a form, or too large."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
-        raise HTTPException(415, "A form was expected.")
+        raise HTTPException(415, "Expected a form.")
     body = bytearray()
     try:
         async for chunk in request.stream():
@@ -285,7 +285,7 @@ async def read_form(request: Request, *, most: int) -> Form:
             if len(body) > most:
                 raise HTTPException(413, "The form is too large.")
     except ClientDisconnect:
-        raise HTTPException(400, "The form did not arrive.") from None
+        raise HTTPException(400, "The form was not received.") from None
     try:
         pairs = parse_qsl(
             body.decode("ascii"), keep_blank_values=True, max_num_fields=MOST_FIELDS, encoding="utf-8", errors="strict"

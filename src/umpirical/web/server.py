@@ -210,7 +210,7 @@ class WebServer(uvicorn.Server):
         self.handle_exit(number, frame)
 
 
-FORWARD = "leave out --host and forward a port (ssh -L)"
+FORWARD = "remove --host and forward a port instead (ssh -L)"
 
 
 def listen(
@@ -222,14 +222,14 @@ def listen(
     """
     if not expose and not _is_loopback(host):
         raise UsageError(
-            f"Refusing to expose the {what} at {host}: anyone who reaches that address could try to read it.", fix=fix
+            f"will not expose the {what} at {host}: anyone who can reach that address could try to read it", fix=fix
         )
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.create_server(address[:2], family=family, backlog=MOST_KNOCKING)
     except (OSError, OverflowError) as error:
         raise UsageError(
-            f"cannot listen at {host}:{port}: {error}", fix="choose another --port, or 0 for any"
+            f"cannot listen at {host}:{port}: {error}", fix="choose another --port, or 0 for any free port"
         ) from None
     return listening
 
@@ -299,7 +299,7 @@ def redirect_file(folder: Path, link: str) -> Iterator[Path]:
         with os.fdopen(handle, "w", encoding="utf-8") as page:
             # Asked before the link is in it: on some drives every file is open to everyone.
             if os.name == "posix" and not (_is_private(os.fstat(handle)) and _is_private(made.stat())):
-                raise UsageError(f"files in {folder} can be read by others", fix="open the link by hand")
+                raise UsageError(f"other users can read files in {folder}", fix="open the link yourself")
             page.write(PAGE.format(link=escape(link)))
         yield path
     finally:

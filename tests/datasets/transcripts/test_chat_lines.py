@@ -137,16 +137,16 @@ def test_the_old_form_of_calls_is_answered_in_order():
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"id": "x"}, "no `messages`"),
+        ({"id": "x"}, "`messages` is missing"),
         ("text", "expected a list of messages"),
-        ([3], "message 1 is no object"),
-        ([{"role": "wizard"}], "the role 'wizard' is not known"),
-        ([{"role": ["user"]}], "is not known"),
+        ([3], "message 1 is not an object"),
+        ([{"role": "wizard"}], "unknown role 'wizard'"),
+        ([{"role": ["user"]}], "unknown role"),
         ([{"role": "user", "content": [3]}], "neither text nor an object"),
         ([{"role": "assistant", "content": [{"type": "tool_use", "name": "x"}]}], "belongs to another API"),
-        ([{"role": "assistant", "tool_calls": {"a": 1}}], "tool_calls is no list"),
-        ([{"role": "assistant", "tool_calls": ["x"]}], "a call is no object"),
-        ([{"role": "assistant", "tool_calls": [{"id": "x"}]}], "names no tool"),
+        ([{"role": "assistant", "tool_calls": {"a": 1}}], "tool_calls must be a list"),
+        ([{"role": "assistant", "tool_calls": ["x"]}], "a tool call must be an object"),
+        ([{"role": "assistant", "tool_calls": [{"id": "x"}]}], "has no tool name"),
     ],
 )
 def test_what_is_no_transcript_is_refused_with_its_line(tmp_path, record, message):
@@ -166,15 +166,15 @@ def test_what_is_not_read_and_what_cannot_be_is_noted(tmp_path):
     found = read_transcripts(file)
     assert [each.name for each in found.transcripts] == ["a", "c"]
     assert found.notes == (
-        "runs.jsonl: runs.jsonl:2: there are no messages, and it is left out",
-        "runs.jsonl: c: message 1 answers no call that is waiting",
-        "runs.jsonl: fields of messages that are not read, with the number of transcripts that have them: weight (1)",
+        "runs.jsonl: runs.jsonl:2: no messages; excluded",
+        "runs.jsonl: c: message 1 answers a tool call that does not exist or was answered before",
+        "runs.jsonl: unused message fields, with the number of transcripts that have them: weight (1)",
     )
 
 
 def test_the_same_id_twice_is_refused(tmp_path):
     record = {"id": "a", "messages": [{"role": "user", "content": "x"}]}
-    with pytest.raises(ConfigError, match="two transcripts have that name"):
+    with pytest.raises(ConfigError, match="two transcripts have this name"):
         read_transcripts(lines(tmp_path / "runs.jsonl", record, record))
 
 

@@ -62,7 +62,7 @@ def test_a_bomb_is_refused_by_what_it_says(tmp_path, method):
     assert file.stat().st_size < 1_100_000
     said = measured(file)
     assert said["kind"] == "ConfigError"
-    assert "1,073,741,824 bytes unpacked, at most 268,435,456 are read" in said["error"]
+    assert "1,073,741,824 bytes when unpacked; the limit is 268,435,456" in said["error"]
 
 
 @pytest.mark.parametrize("method", [DEFLATED, ZSTANDARD])
@@ -70,7 +70,7 @@ def test_a_bomb_that_says_it_is_small_is_unpacked_no_further(tmp_path, method):
     data, check = zeros(method, 1 << 30)
     file = packed(tmp_path / "log.eval", {SAMPLE: (method, data, 1_000, check)})
     said = measured(file)
-    assert said["error"].startswith(f"log.eval: {SAMPLE}: its contents are not what the archive says")
+    assert said["error"].startswith(f"log.eval: {SAMPLE}: its contents do not match the archive listing")
 
 
 def test_a_bomb_of_many_small_files_is_refused(tmp_path):
@@ -89,7 +89,7 @@ def test_files_that_overlap_are_refused(tmp_path):
     copies = b"".join(entry.replace(b"a_epoch", f"{n}_epoch".encode()) for n in range(3))
     ends[8:16] = (3).to_bytes(2, "little") * 2 + len(copies).to_bytes(4, "little")
     file.write_bytes(content[:place] + copies + bytes(ends))
-    with pytest.raises(ConfigError, match="its files overlap"):
+    with pytest.raises(ConfigError, match="files in the archive overlap"):
         check_archive(file)
 
 
@@ -98,9 +98,9 @@ def test_a_sound_archive_is_found_sound_whatever_packed_it(tmp_path):
     entries = {str(method): (method, data, 1 << 20, check) for method, (data, check) in contents.items()}
     file = packed(tmp_path / "log.eval", entries)
     assert check_archive(file) == [str(DEFLATED), str(ZSTANDARD)]
-    with pytest.raises(ConfigError, match="2 files, at most 1"):
+    with pytest.raises(ConfigError, match="2 files; the limit is 1"):
         check_archive(file, limits=ArchiveLimits(entries=1))
-    with pytest.raises(ConfigError, match="at most 1,000"):
+    with pytest.raises(ConfigError, match="the limit is 1,000"):
         check_archive(file, limits=ArchiveLimits(bytes=1_000_000, unpacked=1_000, entry=1 << 30))
 
 
@@ -108,16 +108,16 @@ def test_a_sound_archive_is_found_sound_whatever_packed_it(tmp_path):
 def test_a_log_that_was_cut_off_is_refused(log, part):
     content = log.read_bytes()
     log.write_bytes(content[: int(len(content) * part)])
-    with pytest.raises(ConfigError, match=r"log\.eval: not an archive") as error:
+    with pytest.raises(ConfigError, match=r"log\.eval: not a valid archive") as error:
         read_transcripts(log)
-    assert error.value.fix == "is it a whole .eval file?"
+    assert error.value.fix == "check that it is a complete .eval file"
 
 
 def test_a_log_with_a_changed_byte_is_refused(log):
     content = bytearray(log.read_bytes())
     content[content.index(b"samples/") + 60] ^= 1
     log.write_bytes(content)
-    with pytest.raises(ConfigError, match=r"cannot be unpacked|not what the archive says"):
+    with pytest.raises(ConfigError, match=r"cannot unpack it|do not match the archive"):
         read_transcripts(log)
 
 
@@ -127,7 +127,7 @@ def test_a_log_with_a_changed_byte_is_refused(log):
 def test_a_head_that_lies_is_noted_and_nothing_is_made_ready_for_what_it_promises(tmp_path):
     said = measured(write_log(tmp_path / "log.eval", [sample("a")], told=10**9))
     assert said["names"] == ["a"]
-    assert said["notes"] == ["log.eval: the log's head tells of 1,000,000,000 samples, and 1 are there"]
+    assert said["notes"] == ["log.eval: the header of the log lists 1,000,000,000 samples, but the log contains 1"]
 
 
 def test_a_message_of_ten_megabytes_is_refused(tmp_path):
@@ -135,14 +135,14 @@ def test_a_message_of_ten_megabytes_is_refused(tmp_path):
 
     text = " ".join(map(str, range(1_500_000)))[:10_000_000]
     said = measured(write_log(tmp_path / "log.eval", [sample("a", [ChatMessageUser(content=text)])]))
-    assert "log.eval: a: 10,000,031 bytes in message 1, at most 4,194,304 are read" in said["error"]
-    assert said["fix"] == "take out what is not needed, or raise the limit `message`"
+    assert "log.eval: a: 10,000,031 bytes in message 1; the limit is 4,194,304" in said["error"]
+    assert said["fix"] == "remove what you do not need, or raise the limit `message`"
 
 
 def test_a_message_of_ten_megabytes_in_a_line_is_refused_and_read_if_the_limit_is_raised(tmp_path):
     file = tmp_path / "runs.jsonl"
     file.write_text(json.dumps([{"role": "user", "content": "x" * 10_000_000}]))
-    assert "at most 4,194,304 are read" in measured(file)["error"]
+    assert "the limit is 4,194,304" in measured(file)["error"]
     found = read_transcripts(file, limits=TranscriptLimits(message=1 << 24))
     assert len(found.transcripts[0].messages[0].text) == 10_000_000
 
@@ -193,7 +193,7 @@ def test_a_name_that_is_a_path_in_an_archive_is_only_a_name(tmp_path):
 def test_a_name_without_end_is_refused(tmp_path):
     file = tmp_path / "runs.jsonl"
     file.write_text(json.dumps({"id": "x" * 1_000, "messages": [{"role": "user", "content": "x"}]}))
-    with pytest.raises(ConfigError, match="a name of 1,000 characters, at most 500"):
+    with pytest.raises(ConfigError, match="a name of 1,000 characters; the limit is 500"):
         read_transcripts(file)
 
 
@@ -203,7 +203,8 @@ def test_bytes_that_are_no_text_are_refused(log):
 
 
 @pytest.mark.parametrize(
-    ("name", "where"), [("log.json", "byte 0xff at place 25 is not UTF-8"), ("runs.jsonl", "byte 0xff at place 25 of")]
+    ("name", "where"),
+    [("log.json", "byte 0xff at position 25 is not UTF-8"), ("runs.jsonl", "byte 0xff at position 25 of")],
 )
 def test_bytes_that_are_no_text_in_json_are_refused_with_their_place(tmp_path, name, where):
     file = tmp_path / name
@@ -219,7 +220,7 @@ def test_halves_of_characters_are_shown_as_unknown_ones(tmp_path):
     [transcript] = found.transcripts
     assert transcript.messages[0].text == "x\ufffdy"
     assert transcript.columns == {"kind": "k\ufffd"}
-    assert "halves of characters" in found.notes[0]
+    assert "half characters" in found.notes[0]
 
 
 def test_a_line_that_takes_a_hundred_times_its_size_when_parsed_kills_only_its_own_process(tmp_path):
@@ -227,7 +228,7 @@ def test_a_line_that_takes_a_hundred_times_its_size_when_parsed_kills_only_its_o
     file.write_text('[{"role": "user", "content": [' + "[]," * 10_000_000 + "[]]}]")
     said = measured(file)
     assert said["kind"] == "ConfigError"
-    assert "runs.jsonl: cannot be read: reading it takes more than 400 MB of memory" in said["error"]
+    assert "runs.jsonl: cannot be read: reading it needs more than 400 MB of memory" in said["error"]
 
 
 def test_a_sample_that_takes_too_much_memory_kills_only_its_own_process(log):
@@ -244,12 +245,12 @@ def test_a_sample_that_takes_too_much_memory_kills_only_its_own_process(log):
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        ({"transcripts": 2}, "3 transcripts, at most 2"),
-        ({"messages": 1}, "2 messages, at most 1"),
-        ({"message": 20}, "bytes in message 1, at most 20"),
-        ({"transcript": 50}, "bytes in one transcript, at most 50"),
-        ({"total": 2_000}, "bytes in memory so far, at most 2,000"),
-        ({"lines": 100}, "bytes, at most 100"),
+        ({"transcripts": 2}, "3 transcripts; the limit is 2"),
+        ({"messages": 1}, "2 messages; the limit is 1"),
+        ({"message": 20}, "bytes in message 1; the limit is 20"),
+        ({"transcript": 50}, "bytes in one transcript; the limit is 50"),
+        ({"total": 2_000}, "bytes in memory so far; the limit is 2,000"),
+        ({"lines": 100}, "bytes; the limit is 100"),
         ({"line": 30}, "a line of more than 30 bytes"),
         ({"depth": 1}, "nested more than 1"),
     ],
@@ -271,7 +272,7 @@ def test_a_process_that_takes_too_long_is_ended(log):
 
 def test_a_process_that_dies_is_a_log_that_cannot_be_read(log, monkeypatch):
     monkeypatch.setattr(confinement, "WORKER", "tests.datasets.transcripts.dying")
-    with pytest.raises(ConfigError, match=r"log\.eval: cannot be read: .* was ended by SIGSEGV") as error:
+    with pytest.raises(ConfigError, match=r"log\.eval: cannot be read: .* was killed by SIGSEGV") as error:
         read_transcripts(log)
     assert "inspect log convert" in error.value.fix
 
@@ -289,8 +290,8 @@ def test_the_process_gets_no_secrets_and_imports_nothing_from_the_folder_that_on
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"format": "inspekt"}, "no format of transcripts is named 'inspekt'"),
-        ({"preprocess": ["os.system"]}, "no preprocessor is named 'os.system'"),
+        ({"format": "inspekt"}, "unknown transcript format 'inspekt'"),
+        ({"preprocess": ["os.system"]}, "unknown preprocessor 'os.system'"),
     ],
 )
 def test_what_is_named_has_to_be_there(log, given, message):
@@ -301,10 +302,10 @@ def test_what_is_named_has_to_be_there(log, given, message):
 def test_what_tells_no_format_is_refused(tmp_path):
     file = tmp_path / "runs.txt"
     file.write_text("hello")
-    with pytest.raises(UsageError, match="tells a format") as error:
+    with pytest.raises(UsageError, match="the format cannot be recognized") as error:
         read_transcripts(file)
-    assert error.value.fix == "name the format: inspect, messages, otel"
-    with pytest.raises(UsageError, match="is no file"):
+    assert error.value.fix == "choose a format: inspect, messages, otel"
+    with pytest.raises(UsageError, match="is not a file"):
         read_transcripts(tmp_path / "nothing.eval")
-    with pytest.raises(UsageError, match="has no log in it"):
+    with pytest.raises(UsageError, match="contains no logs"):
         read_transcripts(tmp_path)

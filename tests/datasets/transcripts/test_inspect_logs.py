@@ -62,7 +62,7 @@ def test_samples_are_named_by_id_and_epoch_and_have_the_values_that_were_asked_f
 
 def test_a_key_that_no_sample_has_is_named_with_those_there_are(tmp_path):
     file = write_log(tmp_path / "log.eval", [sample(metadata={"level": 2})])
-    with pytest.raises(ConfigError, match="no column 'levle'; there are: level") as error:
+    with pytest.raises(ConfigError, match="no column 'levle'; columns: level") as error:
         read_transcripts(file, strata=["levle"])
     assert error.value.fix == "did you mean 'level'?"
 
@@ -74,10 +74,10 @@ def test_what_ended_early_and_a_head_that_says_too_much_are_notes(tmp_path, endi
     assert sorted(each.name for each in found.transcripts) == ["a", "b"]
     assert set(found.notes) == {
         f"log.{ending}: a: the sample ended with an error: no such file",
-        f"log.{ending}: b: the sample was ended by its limit of token",
-        f"log.{ending}: c: the sample has no messages, and is left out",
-        f"log.{ending}: the log's status is error",
-        f"log.{ending}: the log's head tells of 9 samples, and 3 are there",
+        f"log.{ending}: b: the sample was stopped by its token limit",
+        f"log.{ending}: c: the sample has no messages; excluded",
+        f"log.{ending}: the status of the log is error",
+        f"log.{ending}: the header of the log lists 9 samples, but the log contains 3",
     }
 
 
@@ -89,7 +89,7 @@ def test_a_folder_is_read_in_the_order_of_its_names_and_what_is_no_log_is_said(t
     (tmp_path / ".eval-set-id").write_text("x")
     found = read_transcripts(tmp_path)
     assert [each.name for each in found.transcripts] == ["1.json: a", "b", "2.eval: a", "c"]
-    assert found.notes == (f"{tmp_path.name}: 2 files are no logs, and are left out, such as logs.json",)
+    assert found.notes == (f"{tmp_path.name}: 2 files are not logs and are excluded, such as logs.json",)
 
 
 def test_a_link_out_of_the_folder_is_refused(tmp_path):
@@ -114,7 +114,7 @@ def test_preprocessors_are_applied_in_their_order(tmp_path):
 def test_without_inspect_it_is_said_what_to_install(tmp_path, monkeypatch):
     file = write_log(tmp_path / "log.eval", [sample()])
     monkeypatch.setattr("umpirical.datasets.transcripts.files.find_spec", lambda _: None)
-    with pytest.raises(UsageError, match="inspect_ai") as error:
+    with pytest.raises(UsageError, match="requires the `inspect` extra") as error:
         read_transcripts(file)
     assert error.value.fix == "pip install 'umpirical[inspect]'"
 

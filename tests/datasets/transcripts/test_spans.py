@@ -130,13 +130,13 @@ def test_a_call_that_is_no_beginning_of_the_last_one_is_noted(tmp_path):
     spans = [span(1, [stranger], [LAST]), span(2, [USER], [LAST])]
     [transcript], [note] = read(tmp_path / "trace.json", trace(*spans))
     assert [message.text for message in transcript.messages] == ["Be exact.", "1+2?", "3"]
-    assert note.startswith("t1: 1 of 2 calls of a model are not the beginning of the last one")
+    assert note.startswith("t1: 1 of 2 model calls are excluded")
 
 
 def test_the_first_of_several_choices_is_read_and_the_others_are_noted(tmp_path):
     [transcript], [note] = read(tmp_path / "trace.json", trace(span(1, [USER], [LAST, CALL])))
     assert transcript.messages == (*EXPECTED[:2], EXPECTED[-1])
-    assert note == "t1: of 2 choices of the last call, the first is read"
+    assert note == "t1: the last call has 2 choices; only the first is used"
 
 
 def test_several_answers_in_one_message_and_what_is_no_text(tmp_path):
@@ -190,12 +190,12 @@ def test_older_programs_write_events(tmp_path):
     [
         ({"resourceSpans": 3}, "resourceSpans is not a list"),
         ({"resourceSpans": [{}]}, "scopeSpans is not a list"),
-        (trace({"traceId": "t", "spanId": "s"}), "none of its 1 spans has messages"),
-        (trace(span(1, 3, [])), "its messages are no list"),
-        (trace(span(1, [{"role": "wizard"}], [])), "the role 'wizard' is not known"),
-        (trace(span(1, [{"role": "user", "parts": [3]}], [])), "a part of a message is no object"),
+        (trace({"traceId": "t", "spanId": "s"}), "none of its 1 spans contains messages"),
+        (trace(span(1, 3, [])), "the messages are not a list"),
+        (trace(span(1, [{"role": "wizard"}], [])), "unknown role 'wizard'"),
+        (trace(span(1, [{"role": "user", "parts": [3]}], [])), "a part of a message is not an object"),
         (trace(span(1, "[" * 100, [], text=as_it_is)), "nested more than 64"),
-        (trace(span(1, "{", [], text=as_it_is)), "not JSON"),
+        (trace(span(1, "{", [], text=as_it_is)), "not valid JSON"),
     ],
 )
 def test_what_is_no_trace_of_a_model_is_refused(tmp_path, document, message):

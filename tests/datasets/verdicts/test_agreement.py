@@ -82,7 +82,7 @@ def test_without_labels_correctness_was_not_measured(tmp_path, umpirical):
     (tmp_path / "grades.csv").write_text("item,verdict\n" + "".join(f"i{n},{n % 5}\n" for n in range(40)))
     code, out, _ = umpirical("measure", tmp_path / "grades.csv")
     assert code == 0
-    assert "Agreement with the labels: N/A, correctness was not measured, since the data has no labels" in out
+    assert "Agreement with the labels: N/A, correctness was not measured because the data has no labels" in out
     _, out, _ = umpirical("measure", tmp_path / "grades.csv", "--json")
     assert json.loads(out)[0]["agreement"]["verdict"] == "N/A"
-    assert any("follows length" in line for line in json.loads(out)[0]["cannot_tell"])
+    assert any("Length bias" in line for line in json.loads(out)[0]["cannot_tell"])

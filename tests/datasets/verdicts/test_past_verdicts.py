@@ -52,12 +52,12 @@ def test_a_table_of_pairs_in_both_orders(tmp_path):
     assert said["accuracy"] == (7, 9)
     assert said["failure-rate"] == (1, 10)
     assert said["unparsed-rate"] == (0, 10)
-    assert "judged twice" in said["flip-rate"]
+    assert "no item was judged twice" in said["flip-rate"]
     left_out = found.measures.get("same-slot-rate").result.left_out
     assert left_out == {"without an answer in both orders": 1}
     assert found.counts["verdict"] == 9
     assert found.counts["failed"] == 1
-    assert any("Dark current" in line for line in found.cannot_tell)
+    assert any("Blank-input preference" in line for line in found.cannot_tell)
     assert any("Order effects: 5 of 5" in line for line in found.can_tell)
     for measure in found.measures:
         assert measure.result.kind == "undefined" or (measure.result.interval and measure.result.interval.method)
@@ -82,7 +82,7 @@ def test_a_table_without_orders_names_answers_as_its_labels_do(tmp_path):
     assert "both orders" in said["named-slot-1-rate"]
     assert said["accuracy"] == (2, 3)
     assert said["unparsed-rate"] == (0, 3)
-    assert any("which answer came first" in note for note in found.notes)
+    assert any("the order of the answers" in note for note in found.notes)
 
 
 def test_a_row_without_an_order_is_a_call_of_which_nothing_else_is_known(tmp_path):
@@ -113,7 +113,7 @@ def test_repeats_are_paired_as_the_file_counts_them(tmp_path):
 def test_the_same_repeat_twice_is_refused(tmp_path):
     file = tmp_path / "verdicts.csv"
     file.write_text("item,repeat,score\na,1,3\na,1,4\n")
-    with pytest.raises(UsageError, match="judged twice in repeat '1'"):
+    with pytest.raises(UsageError, match="has two verdicts in repeat '1'"):
         umpirical.measure_verdicts(file)
 
 
@@ -250,12 +250,12 @@ def test_deepeval(tmp_path):
     assert (found.format, found.judge) == ("deepeval", "Correctness [GEval] by gpt-4o")
     assert found.scale == GradeScale("interval", low=0.0, high=1.0)
     # Two items. One was scored 0.7, 0.7 and 0.1: two of three pairs of answers differ. The other was scored once.
-    assert said["flip-rate"] == "only one cluster of items was measured: an interval needs at least two"
+    assert said["flip-rate"] == "only one cluster of items was measured; an interval needs at least two"
     # No score at all; and 9.9, which DeepEval makes of a 99 and calls a success.
     assert said["unparsed-rate"] == (2, 7)
     assert said["failure-rate"] == (1, 7)
     assert said["accuracy"] == "no item has a gold label"
-    assert found.can_tell[0] == "How often there was no verdict: 3 of 7 rows."
+    assert found.can_tell[0] == "Missing verdicts: 3 of 7 rows."
 
 
 def promptfoo(path, results):
@@ -412,7 +412,7 @@ def test_an_inspect_log(tmp_path, ending):
 @pytest.mark.filterwarnings("ignore")
 def test_a_log_of_our_own_task_is_not_measured_as_if_its_words_were_grades(tmp_path):
     file = inspect_log(tmp_path / "log.eval", VALUES, task="umpirical/datasheet")
-    with pytest.raises(UsageError, match="has been measured"):
+    with pytest.raises(UsageError, match="of a run that has a report"):
         umpirical.measure_verdicts(file)
 
 
@@ -439,7 +439,7 @@ def test_an_archive_that_says_less_than_it_holds_is_refused(tmp_path):
     place = data.rindex(b"PK\x01\x02") + 24
     data[place : place + 4] = struct.pack("<I", 1000)
     file.write_bytes(data)
-    with pytest.raises(ConfigError, match="not what the archive says"):
+    with pytest.raises(ConfigError, match="do not match the archive listing"):
         umpirical.measure_verdicts(file)
 
 
@@ -454,7 +454,7 @@ def test_an_archive_with_too_many_files_is_refused(tmp_path):
 def test_what_is_no_archive_is_said_to_be_none(tmp_path, data):
     file = tmp_path / "log.eval"
     file.write_bytes(data)
-    with pytest.raises(ConfigError, match="not an archive"):
+    with pytest.raises(ConfigError, match="not a valid archive"):
         umpirical.measure_verdicts(file)
 
 
@@ -464,9 +464,9 @@ def test_what_is_no_archive_is_said_to_be_none(tmp_path, data):
         ("[" * 200_000, "nested too deeply"),
         ('{"results": {"results": 3}}', "not a list of objects"),
         ('{"testCases": [], "testCases": []}', "twice"),
-        ('{"testCases": []}', "nothing in it was judged"),
-        ('{"other": 1}', "no format is known"),
-        ("{", "not JSON"),
+        ('{"testCases": []}', "contains no verdicts"),
+        ('{"other": 1}', "the format cannot be recognized"),
+        ("{", "not valid JSON"),
     ],
 )
 def test_documents_that_are_none_of_ours_are_refused(tmp_path, text, message):
@@ -490,8 +490,8 @@ def test_the_command_prints_both_for_people_and_for_programs(tmp_path, capsys):
             assert found["counts"]["failed"] == 1
             assert {each["name"] for each in found["measures"]} >= {"same-slot-rate", "accuracy", "failure-rate"}
         else:
-            assert "Same slot in both orders: 0.250" in said
-            assert "What these verdicts cannot tell:" in said
+            assert "Same position in both orders: 25%" in said
+            assert "These verdicts cannot tell you:" in said
 
 
 def test_a_column_that_is_not_there_is_named(tmp_path):
@@ -500,7 +500,7 @@ def test_a_column_that_is_not_there_is_named(tmp_path):
     with pytest.raises(UsageError, match="no column 'verdikt'"):
         umpirical.measure_verdicts(file, columns={"verdict": "verdikt"})
     file.write_text("a,b\n1,2\n")
-    with pytest.raises(UsageError, match="called like a verdict"):
+    with pytest.raises(UsageError, match="no column found for the verdict"):
         umpirical.measure_verdicts(file)
 
 
@@ -553,9 +553,7 @@ def test_failed_beside_passes_is_refused_as_correct_refuses_it(tmp_path, word, c
     file = lines(tmp_path / "passes.jsonl", rows)
     said = []
     for read in (umpirical.measure_verdicts, lambda path: umpirical.correct(path, estimate="pass-rate")):
-        with pytest.raises(
-            ConfigError, match=rf"{word.casefold()!r} may be a verdict, or a call that did not"
-        ) as raised:
+        with pytest.raises(ConfigError, match=rf"{word.casefold()!r} could be a verdict or a failed call") as raised:
             read(file)
         said.append((str(raised.value), raised.value.fix))
     assert said[0] == said[1]

@@ -98,10 +98,10 @@ def test_samples_are_listed_without_reading_them_all(log):
 
 
 def test_a_run_that_is_too_large_and_a_file_that_is_no_log_are_refused(run, tmp_path, monkeypatch):
-    with pytest.raises(UsageError, match=r"end in \.eval"):
+    with pytest.raises(UsageError, match=r"must end in \.eval"):
         export.export_run(run, tmp_path / "log.txt")
     monkeypatch.setattr(export, "MOST_SAMPLES", 10)
-    with pytest.raises(UsageError, match="at most 10"):
+    with pytest.raises(UsageError, match="the limit for an export is 10"):
         export.export_run(run, tmp_path / "log.eval")
 
 

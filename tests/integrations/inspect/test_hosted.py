@@ -45,7 +45,7 @@ def test_an_answer_that_is_there_is_never_replaced_by_an_edited_log(measured):
     row = response_row(replace(first, text='{"verdict": "abstain"}'))
     edited = SampleScore(sample_id=first.trial_id, score=Score(value="abstained", metadata={"response": row}))
     before = responses(measured.run.folder)
-    with pytest.raises(StoreError, match="another answer"):
+    with pytest.raises(StoreError, match="different answers"):
         measured.measure([edited])
     assert responses(measured.run.folder) == before
 

@@ -128,7 +128,7 @@ def test_the_metrics_are_the_decision_and_the_measures_that_have_a_value(sides):
 
 def test_the_words_in_the_log_are_not_measured_as_if_they_were_grades(sides):
     hosted, *_ = sides
-    with pytest.raises(UsageError, match="has been measured"):
+    with pytest.raises(UsageError, match="of a run that has a report"):
         umpirical.measure_verdicts(only_log(hosted))
 
 
@@ -302,8 +302,8 @@ def test_a_part_of_the_plan_is_not_a_measured_judge(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"judge": "some-name"}, "no judge file"),
-        ({"study": ".", "size": "screen"}, "leave -T size= out"),
+        ({"judge": "some-name"}, "not a judge file"),
+        ({"study": ".", "size": "screen"}, "remove -T size="),
         ({"size": "enormous"}, "enormous"),
     ],
 )

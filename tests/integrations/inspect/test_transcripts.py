@@ -43,5 +43,5 @@ def test_a_run_on_other_texts_is_refused(tmp_path):
     )
     run(tmp_path, trust=True)
     [measured] = tmp_path.glob("runs/*")
-    with pytest.raises(UsageError, match="no run on transcripts"):
+    with pytest.raises(UsageError, match="is not a run on transcripts"):
         export_transcripts(measured, tmp_path / "x.eval")

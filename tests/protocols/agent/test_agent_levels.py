@@ -157,7 +157,7 @@ def test_a_judge_that_grades_one_level_too_low_is_found_out_exactly(rehearsed, s
 def test_levels_decide_nothing_and_stand_on_the_page_and_the_card(rehearsed):
     report = report_of(rehearsed, "last-message-*")
     assert not any("level" in limit.measure for limit in report.limits)
-    assert any(finding.startswith("By checks, it gives") for finding in report.findings)
+    assert any(finding.startswith("checks: it gives") for finding in report.findings)
     [page] = rehearsed.glob("runs/last-message-*/agent.html")
     text = page.read_text()
     assert "Rubrics in levels" in text
@@ -191,11 +191,11 @@ def test_the_levels_and_the_prompt_for_them_decide_the_question(rehearsed):
     ("old", "new", "said"),
     [
         ('levels: ["1", "2", "3"]', 'levels: ["1", "2"]', "at least three"),
-        ('levels: ["1", "2", "3"]', "levels: [1, 2, 3]", "a level is text, got 1"),
-        ('levels: ["1", "2", "3"]', "levels: [low, abstain, high]", "abstain is none"),
-        ("raise_to: exemplary", "raise_to: careless", "raise_to: 'careless' is none of partly"),
-        ("lower_to: [careless, partly]", "lower_to: [middling]", "'middling' is none of"),
-        ("rewriting:\n", "rewriting:\n  objectives: [satisfy]\n", "has lower_to, and to violate is no objective"),
+        ('levels: ["1", "2", "3"]', "levels: [1, 2, 3]", "a level must be text, got 1"),
+        ('levels: ["1", "2", "3"]', "levels: [low, abstain, high]", "abstain is not allowed"),
+        ("raise_to: exemplary", "raise_to: careless", "raise_to: 'careless' is not one of partly"),
+        ("lower_to: [careless, partly]", "lower_to: [middling]", "'middling' is not one of"),
+        ("rewriting:\n", "rewriting:\n  objectives: [satisfy]\n", "has lower_to, but violate is not an objective"),
         (
             "name: sound-auditor}}",
             "name: sound-auditor}, answer: {labels: {no: violated, yes: satisfied}}}",
@@ -204,7 +204,7 @@ def test_the_levels_and_the_prompt_for_them_decide_the_question(rehearsed):
         (
             "name: sound-auditor}}",
             "name: sound-auditor}, prompts: {baseline: 'builtin:transcript'}}",
-            "has a prompt of its own, and none for levels",
+            "has its own prompt, but none for levels",
         ),
     ],
 )
@@ -225,4 +225,4 @@ def test_a_prompt_for_levels_needs_levels(tmp_path, umpirical):
     (folder / "umpirical.yaml").write_text(text.replace("name: sound-auditor}}", new))
     code, _, err = umpirical("check", folder)
     assert code == 2
-    assert "no such test of the study" in err
+    assert "not such a test of this study" in err

@@ -266,12 +266,12 @@ def test_the_page_and_the_card_are_made_of_the_record(study, umpirical):
     [page] = study.glob("runs/compare-slot-1-*/agent.html")
     text = page.read_text()
     assert "Do not use" in text
-    assert "Which run keeps the policy, by edit" in text
-    assert "Positional preference" in text
+    assert "Choices by edit" in text
+    assert "Same position in both orders" in text
     assert "Error rates" not in text
     assert "<script" not in text
     card = page.with_suffix(".md").read_text()
-    assert "| pairs | Policy sensitivity |" in card
+    assert "| pairs | Policy accuracy |" in card
     before = {path: path.read_bytes() for path in page.parent.glob("agent.*")}
     code, _, _ = umpirical("report", page.parent)
     assert code == 3

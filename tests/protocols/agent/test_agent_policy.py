@@ -120,8 +120,12 @@ def test_a_study_names_its_policy_in_a_file_or_in_its_keys(study, tmp_path):
     [
         ("policy: x\nacuracy: 0.9\n", "acuracy", "its keys: policy, about, extends"),
         ("policy: x\ngrade: [{measure: false-alarm, at_mots: 0.1}]\n", "at_mots", "its keys: measure, at, at_most"),
-        ("policy: x\ngrade: [{measure: false-alarms, at_most: 0.1}]\n", "no measure named false-alarms", "measures.md"),
-        ("policy: x\nextends: ranking\n", "no shipped policy 'ranking'", "known: agent"),
+        (
+            "policy: x\ngrade: [{measure: false-alarms, at_most: 0.1}]\n",
+            "unknown measure 'false-alarms'",
+            "measures.md",
+        ),
+        ("policy: x\nextends: ranking\n", "unknown policy 'ranking'", "choose one of agent"),
     ],
 )
 def test_what_is_not_known_is_answered_with_what_is(tmp_path, text, problem, fix):
@@ -132,5 +136,5 @@ def test_what_is_not_known_is_answered_with_what_is(tmp_path, text, problem, fix
 
 
 def test_no_such_file_is_told(tmp_path):
-    with pytest.raises(UsageError, match="no policy for judges of agents is named"):
+    with pytest.raises(UsageError, match=r"no policy file 'mine\.yaml' for agent judges"):
         SHELF.chosen("mine.yaml", tmp_path)

@@ -87,7 +87,7 @@ def test_what_people_have_not_settled_is_left_out_if_the_study_says_so(tmp_path,
     report = report_of(folder)
     assert "as-found" not in {edit.name for edit in report.edits}
     reasons = [reason for edit in report.edits for reason in edit.dropped]
-    assert "people rejected it, or have not settled it" in reasons
+    assert "rejected or undecided in review" in reasons
 
 
 def test_people_are_shown_both_transcripts_and_not_the_aim(tmp_path, umpirical):
@@ -108,7 +108,7 @@ def test_people_are_shown_both_transcripts_and_not_the_aim(tmp_path, umpirical):
 def test_check_says_what_is_left_and_a_study_without_models_has_nothing_to_generate(tmp_path, umpirical):
     code, out, _ = umpirical("check", study_of(tmp_path / "s"))
     assert code == 0
-    assert "0 of 32 rewritings are settled" in out
+    assert "0 of 32 transcripts are rewritten" in out
     code, _, err = umpirical("generate", write_study(tmp_path / "t", "sound-auditor", count=3), "--yes")
     assert code == 2
     assert "nothing to generate" in err
@@ -120,4 +120,4 @@ def test_votes_that_are_no_majority_are_refused(tmp_path, umpirical):
     (folder / "umpirical.yaml").write_text(text)
     code, _, err = umpirical("check", folder)
     assert code == 2
-    assert "no majority" in err
+    assert "not a majority" in err

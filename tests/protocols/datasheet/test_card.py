@@ -32,7 +32,7 @@ def test_many_findings_and_troubles_do_not_lengthen_the_card():
     card = render_markdown(sheet)
     assert len(card.splitlines()) <= 60
     assert "- And 33 more in the JSON record." in card
-    assert "- 455 of 26 other kinds, in the JSON record." in card
+    assert "- 455 of 26 other kinds. See the JSON record." in card
 
 
 def test_the_front_matter_names_the_judge():
@@ -49,7 +49,7 @@ def test_the_front_matter_names_the_judge():
 
 def test_the_ratings_and_the_counts_are_shown():
     card = render_markdown(datasheet())
-    assert "| Target sensitivity, Δ1 | 94/100 calls | 0.940 | [0.875, 0.972] |" in card
+    assert "| Target sensitivity, Δ1 | 94/100 calls | 94% | [88, 97] |" in card
     assert "| Detection threshold Δ75 | n = 300 calls | ≤ 1 (left-censored) | below 1 |" in card
     assert "- 3 unparsed: no verdict found" in card
     assert "Incomplete" not in card
@@ -62,7 +62,7 @@ def test_the_digest_is_that_of_the_record():
 
 def test_what_is_missing_is_said():
     card = render_markdown(incomplete())
-    assert "**Incomplete run: not every planned trial has a response.**" in card
+    assert "**Incomplete run: some planned calls have no response.**" in card
     assert "| Target sensitivity, Δ5 | – | Undefined | no call of step 5 was answered |" in card
     assert "Nothing was measured." in render_markdown(nothing())
 

@@ -47,7 +47,7 @@ def test_an_open_interval_runs_to_the_edge_without_a_cap():
 def test_a_difference_is_drawn_on_an_axis_of_its_own():
     cell = dot_cell(measure("excess-stable", fitted(0.0, -1.0, 0.5)))
     assert (cell.interval.start, cell.x, cell.interval.end) == ("6.0", "84.0", "123.0")
-    assert cell.ends == ("-1", "+1")
+    assert cell.ends == ("-100", "+100")
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,12 @@ def test_what_is_no_rate_is_not_drawn(undrawn):
 def test_the_curve_has_every_step_and_the_goal():
     curve = psychometric_curve(qwen_measures())
     assert isinstance(curve, Curve)
-    assert [point.label for point in curve.points] == ["0.940", "0.988", "1.000", "1.000", "1.000"]
+    assert [point.label for point in curve.points] == ["94%", "99%", "100%", "100%", "100%"]
     assert len(curve.segments) == 4
     heights = [float(point.y) for point in curve.points]
     assert heights == sorted(heights, reverse=True)
-    assert curve.goal == next(tick.at for tick in curve.y_ticks if tick.label == "0.75")
-    assert "step 1: 0.940, interval [0.875, 0.972]" in curve.desc
+    assert curve.goal == next(tick.at for tick in curve.y_ticks if tick.label == "75%")
+    assert "difference 1: 94%, interval [88, 97]" in curve.desc
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_the_operating_points_show_where_the_prompt_moves_the_judge():
     assert float(strict.y) > float(baseline.y)
     (arrow,) = plot.arrows
     assert (arrow.x1, arrow.y1, arrow.x2, arrow.y2) == (baseline.x, baseline.y, strict.x, strict.y)
-    assert "strict: false preference 0.000 [0.000, 0.031], seen at Δ1 0.500 [0.404, 0.596]" in plot.desc
+    assert "strict: false preference 0% [0, 3], accuracy at Δ1 50% [40, 60]" in plot.desc
 
 
 def test_labels_of_operating_points_do_not_cover_each_other():
@@ -164,7 +164,7 @@ def test_labels_of_operating_points_do_not_cover_each_other():
 
 
 def test_one_arm_has_no_operating_plot():
-    assert "fewer than two arms" in operating_plot({"baseline": qwen_measures()}).reason
+    assert "fewer than two prompt variants" in operating_plot({"baseline": qwen_measures()}).reason
 
 
 def test_the_grade_chart_has_a_circle_for_each_grade_and_a_line_of_means():
@@ -186,7 +186,9 @@ def test_grades_of_a_long_scale_have_few_ticks_and_blank_answers_are_left_out():
 
 def test_a_curve_without_values_says_why():
     assert "not measured" in psychometric_curve([]).reason
-    assert "undefined at every step" in psychometric_curve([measure("target-sensitivity", undefined(), "1")]).reason
+    assert (
+        "undefined at every difference" in psychometric_curve([measure("target-sensitivity", undefined(), "1")]).reason
+    )
 
 
 def test_the_bar_is_filled_by_its_parts():
@@ -195,13 +197,13 @@ def test_the_bar_is_filled_by_its_parts():
     drawn = [segment for segment in stack.segments if segment.width]
     assert [segment.part for segment in drawn] == [name for name, _ in charts.PARTS[1:]]
     assert sum(float(segment.width) for segment in drawn) == pytest.approx(BAR_RIGHT - BAR_LEFT, abs=0.2)
-    assert "of 60 pairs: 0 · 0.000 stable cross-sensitivity; 5 · 0.083 positional" in stack.desc
+    assert "of 60 pairs: 0 · 0% same answer in both orders; 5 · 8% same position" in stack.desc
 
 
 def test_what_is_in_no_part_is_a_part_of_its_own():
     stack = decomposition(parts(0, 5, 21, 30.5))
     assert stack.segments[-1].part == "rest"
-    assert stack.segments[-1].label == "3.5 · 0.058 in none of these"
+    assert stack.segments[-1].label == "3.5 · 6% none of these"
 
 
 @pytest.mark.parametrize("counts", [(60, 0, 0, 0), (0, 0, 0, 60), (1, 1, 1, 57), (57, 1, 1, 1), (0, 58, 2, 0)])
@@ -218,9 +220,9 @@ def test_the_labels_stay_inside_the_picture_and_apart(counts):
 @pytest.mark.parametrize(
     ("measures", "why"),
     [
-        ([], "stable cross-sensitivity was not measured"),
-        (parts(0, 5, 21), "no preference was not measured"),
-        ([*parts(0, 5, 21), measure("no-preference", undefined())], "no preference is undefined"),
+        ([], "“same answer in both orders” was not measured"),
+        (parts(0, 5, 21), "“no preference” was not measured"),
+        ([*parts(0, 5, 21), measure("no-preference", undefined())], "“no preference” is undefined"),
         (parts(30, 30, 30, 30), "do not add up"),
         ([*parts(0, 5, 21), measure("no-preference", estimate(34, 50, "pair"))], "do not add up"),
         ([*parts(0, 5, 21), measure("no-preference", estimate(1, 60, numerator=float("nan")))], "do not add up"),

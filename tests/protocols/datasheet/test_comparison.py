@@ -263,16 +263,16 @@ def test_there_is_a_pick_for_each_shipped_policy_and_for_ones_own():
 def test_no_judge_is_said():
     pick = compare([llama(), llama()], []).picks[0]
     assert (pick.picked, pick.title) == ([], "No judge")
-    assert pick.sentences == ["Refused: A, B."]
+    assert pick.sentences == ["Do not use: A, B."]
 
 
 def test_the_cheapest_of_those_that_are_not_shown_worse_is_taken():
     cheap, dear = sound("cheap", Decimal("0.1")), sound("dear", Decimal(9))
     pick = smoke([dear, llama(), cheap])
-    assert (pick.admitted, pick.not_worse, pick.picked, pick.title) == ([0, 2], [0, 2], [2], "Take C (cheap)")
+    assert (pick.admitted, pick.not_worse, pick.picked, pick.title) == ([0, 2], [0, 2], [2], "Use C (cheap)")
     assert pick.sentences[:2] == [
-        "The policy lets 2 of 3 through: A, C.",
-        "Of A, C none is shown better; C is the cheapest, at $0.10 for 1,000 calls.",
+        "2 of 3 pass the policy: A, C.",
+        "None of A, C is significantly better; C is the cheapest, at $0.10 per 1,000 calls.",
     ]
 
 
@@ -281,7 +281,7 @@ def test_a_cheaper_judge_that_is_shown_worse_is_not_taken():
     worse = [row("dark-current", "", difference(-0.1, -0.12, -0.08))]
     pick = smoke([cheap, dear], worse)
     assert (pick.not_worse, pick.picked) == ([1], [1])
-    assert "Shown worse than another of these: A." in pick.sentences
+    assert "Significantly worse than another of these: A." in pick.sentences
     # Each better in something: neither is the worse one, and the price decides again.
     both = [*worse, row("target-sensitivity", "5", difference(-0.1, -0.12, -0.08))]
     assert smoke([cheap, dear], both).picked == [0]
@@ -290,7 +290,7 @@ def test_a_cheaper_judge_that_is_shown_worse_is_not_taken():
 def test_an_unknown_price_decides_nothing():
     pick = smoke([sound("one", None), sound("two", Decimal(1))])
     assert pick.picked == [0, 1]
-    assert "the price of A is not known" in " ".join(pick.sentences)
+    assert "the price of A is unknown" in " ".join(pick.sentences)
 
 
 def test_an_incomplete_run_is_said_and_not_taken():
@@ -307,9 +307,9 @@ def test_the_reference_is_a_ceiling_and_is_never_taken():
     pick = next(one for one in found.picks if one.policy == "ci-smoke")
     assert (pick.admitted, pick.picked) == ([1], [1])
     assert "A, best is the reference: a ceiling" in found.findings[0]
-    assert "and no truth" in found.findings[0]
-    assert "is shown to be below the ceiling in 1 of 1 limited shares" in found.findings[1]
-    assert "reference: a ceiling, no truth" in Page(render_comparison_html(found)).text
+    assert "not ground truth" in found.findings[0]
+    assert "is significantly below the ceiling in 1 of 1 checked rates" in found.findings[1]
+    assert "reference ceiling" in Page(render_comparison_html(found)).text
 
 
 # The documents.
@@ -319,27 +319,27 @@ def test_the_profiles_are_those_of_the_papers_table():
     """Table 3 of the Dark Current paper."""
     found = [[numbers.rate(cell.result.value) for cell in view.cells[:6]] for view in judge_views(papers_three())]
     assert found == [
-        ["0.667", "1.000", "0.033", "0.967", "0.610", "1.000"],
-        ["0.000", "0.992", "0.450", "0.533", "1.000", "1.000"],
-        ["0.000", "0.258", "0.000", "0.083", "0.940", "1.000"],
+        ["67%", "100%", "3%", "97%", "61%", "100%"],
+        ["0%", "99.2%", "45%", "53%", "100%", "100%"],
+        ["0%", "26%", "0%", "8%", "94%", "100%"],
     ]
     text = " ".join(Page(render_comparison_html(papers_three())).text.split())
-    for expected in ("0.667 [0.578, 0.745] 1.000 [0.969, 1.000]", "0.450 [0.331, 0.575]", "≤ 1 (left-censored)"):
+    for expected in ("67% [58, 74] 100% [97, 100]", "45% [33, 58]", "≤ 1 (left-censored)"):
         assert expected in text, expected
 
 
 def test_the_page_of_two_shows_both_and_what_sets_them_apart():
     text = " ".join(Page(render_comparison_html(sample())).text.split())
     for expected in (
-        "Which judge to take",
-        "+0.883 [+0.800, +0.950]",
+        "Which judge to use",
+        "+88 points [+80, +95]",
         "A better",
         "sign flip p = 0.002",
         "undefined: no pair was answered by both",
-        "Positional false preference ≤ 0.10 OPEN FAIL",
+        "Positional false preference at most 10% ? FAIL",
         "0.7",
         "prompt 2",
-        "A difference that is not shown is not a proof that there is none",
+        "A difference that is not significant does not prove that there is none",
     ):
         assert expected in text, expected
 
@@ -347,10 +347,10 @@ def test_the_page_of_two_shows_both_and_what_sets_them_apart():
 def test_the_page_of_many_has_a_matrix_for_each_limit():
     page = Page(render_comparison_html(many(4)))
     text = " ".join(page.text.split())
-    assert "All limited shares together: how many of 6" in text
-    assert "Dark current: 6 told apart, 0 equivalent, 0 undecided" in text
-    assert "▲ -0.67" in text
-    assert "▼ +0.67" in text
+    assert "All 6 checked rates together" in text
+    assert "Dark current: 6 significant, 0 equivalent, 0 inconclusive" in text
+    assert "▲ -67" in text
+    assert "▼ +67" in text
 
 
 def test_the_same_record_gives_the_same_bytes():
@@ -370,7 +370,7 @@ def test_the_shipped_schema_is_that_of_the_code_and_holds_for_the_record():
 def test_a_record_that_names_a_judge_that_is_not_there_is_refused():
     tree = json.loads(record_json(sample()))
     tree["differences"][0]["second"] = 7
-    with pytest.raises(ValidationError, match="there are 2 judges, and one is named by place 7"):
+    with pytest.raises(ValidationError, match="there are only 2 judges, but the record refers to place 7"):
         Comparison.model_validate_json(json.dumps(tree))
 
 
@@ -389,12 +389,12 @@ def test_the_page_is_well_formed_small_and_fetches_nothing():
 def test_the_card_is_short():
     card = render_comparison_markdown(sample())
     assert len(card.splitlines()) <= 60
-    assert "| B | Llama-3.1-8B | Do not use | 0.667 \\[0.578, 0.745\\] |" in card
+    assert "| B | Llama-3.1-8B | Do not use | 67% \\[58, 74\\] |" in card
     assert len(render_comparison_markdown(many(30)).splitlines()) <= 60
 
 
 def test_nothing_to_compare_is_said():
-    assert "No paired difference is recorded." in render_comparison_html(compare([paper(), llama()], []))
+    assert "The record has no paired differences." in render_comparison_html(compare([paper(), llama()], []))
 
 
 @each("payload", PAYLOADS)

@@ -52,7 +52,7 @@ def test_always_saying_tie_is_worth_nothing_and_is_the_baseline():
     tie, slot = found.options
     assert (tie.accuracy.value, slot.accuracy.value, found.baseline) == (0.5, 0.25, 0.5)
     assert tie.per_point.most is slot.per_point.most is None
-    assert "always says that it is a tie" in tie.per_point.why_not
+    assert "always answering tie" in tie.per_point.why_not
 
 
 def test_a_judge_that_may_be_at_the_baseline_has_no_upper_end():
@@ -61,7 +61,7 @@ def test_a_judge_that_may_be_at_the_baseline_has_no_upper_end():
 
 
 def test_without_price_or_accuracy_a_point_has_a_reason():
-    assert "cost is not known" in point_price(priced(None), accuracy(0.8, 0.7, 0.9)).why_not
+    assert "calls is unknown" in point_price(priced(None), accuracy(0.8, 0.7, 0.9)).why_not
     assert point_price(priced("3"), Undefined(reason="a reason")).why_not == "a reason"
 
 
@@ -199,9 +199,9 @@ def test_over_many_comparisons_it_is_no_more_than_that():
 
 def test_the_findings_name_the_front_who_is_dominated_and_who_stands_apart():
     said = sample().findings
-    assert said[0] == "On the front of cost and balanced accuracy: A, B, B both-orders."
-    assert "C is dominated: A, B both-orders cost no more, and are shown to be more often right." in said
-    assert "D stands apart: what 288 of 288 calls cost is not known." in said
+    assert said[0] == "On the cost–accuracy Pareto front: A, B, B both-orders."
+    assert "C is dominated by A, B both-orders: same or lower cost, significantly higher accuracy." in said
+    assert "D is not ranked: the cost of 288 of 288 calls is unknown." in said
 
 
 def test_the_page_and_the_card_say_it():
@@ -209,15 +209,15 @@ def test_the_page_and_the_card_say_it():
     text = " ".join(Page(render_comparison_html(whole)).text.split())
     for expected in (
         "Cost and accuracy",
-        "$0.72 for 288 verdicts of 288 calls",
-        "not known: what 288 of 288 calls cost is not known",
-        "judge-1, both-orders, 2 calls a verdict",
+        "$0.72 for 288 verdicts from 288 calls",
+        "unknown: the cost of 288 of 288 calls is unknown",
+        "judge-1, both-orders, 2 calls per verdict",
         "200 ms · 900 ms",
-        "Not drawn, since price or accuracy is not known: D.",
-        "writing and validating them cost nothing",
+        "Not shown because the price or accuracy is unknown: D.",
+        "writing and validating them costs nothing",
     ):
         assert expected in text, expected
-    assert "On the front of cost and balanced accuracy" in render_comparison_markdown(whole)
+    assert "On the cost–accuracy Pareto front" in render_comparison_markdown(whole)
     assert len(render_comparison_markdown(many(30).model_copy(update={"costs": sample()})).splitlines()) <= 60
 
 
@@ -247,7 +247,7 @@ def test_equal_distances_on_the_axis_are_equal_ratios_of_prices():
     assert at["B"] - at["A"] == pytest.approx(at["C"] - at["B"], abs=0.2)
     assert at["D"] < at["A"]
     assert figure.x_ticks[0].label == "free"
-    assert "D: free, balanced accuracy 0.800 [0.700, 0.900]" in figure.desc
+    assert "D: free, balanced accuracy 80% [70, 90]" in figure.desc
 
 
 def test_what_is_free_or_has_no_price_has_no_curve():
@@ -258,7 +258,7 @@ def test_what_is_free_or_has_no_price_has_no_curve():
     ]
     figure = cost_curves(judges)
     assert (len(figure.curves), figure.missing) == (1, "B")
-    assert "$9.00 for ±0.02" in figure.desc
+    assert "$9.00 for ±2 points" in figure.desc
     assert isinstance(cost_curves(judges[1:]), NotDrawn)
     assert isinstance(cost_plane(judges, baseline=0.5), NotDrawn)
 
@@ -273,7 +273,9 @@ def test_a_run_of_very_many_calls_is_not_held_in_memory(monkeypatch):
     read = SimpleNamespace(
         run=SimpleNamespace(judge=SimpleNamespace(kind="compare")), reading=SimpleNamespace(unasked=0)
     )
-    assert cost_module.why_not_heard(read, keeper) == "a run of more than 3 calls is not compared call by call"
+    assert cost_module.why_not_heard(read, keeper) == (
+        "the run has more than 3 calls, which cannot be compared call by call"
+    )
 
 
 def test_two_identical_answers_are_left_out_for_everybody():

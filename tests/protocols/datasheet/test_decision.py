@@ -42,14 +42,14 @@ def verdict(*changed, cured=(), **more):
 def test_all_limits_pass():
     decision = decide(POLICY, limits())
     assert decision.verdict == "use"
-    assert decision.sentences == [f"All {len(KEYS)} limits pass.", "No limit is left unsettled at this size of run."]
+    assert decision.sentences == [f"All {len(KEYS)} checks passed.", "No check is inconclusive."]
     assert decision.not_for == decision.would_change == []
     assert decision.policy[:-1] == RULES
-    assert "at most 0.050 of runs" in decision.policy[-1]
+    assert "at most 5% of runs" in decision.policy[-1]
 
 
 def test_the_decision_in_one_line():
-    assert decide(POLICY, limits()).line == f"Use (policy ranking): All {len(KEYS)} limits pass."
+    assert decide(POLICY, limits()).line == f"Use (policy ranking): All {len(KEYS)} checks passed."
 
 
 def test_what_a_command_exits_with():
@@ -102,11 +102,11 @@ def test_an_incomplete_run_or_a_failed_gate_is_not_enough_data_whatever_the_limi
     reported = blocking.model_copy(update={"blocks": False})
     unfinished = decide(POLICY, limits(changed), unfinished="9 of 90 calls failed")
     assert unfinished.verdict == "not-enough-data"
-    assert unfinished.sentences[0].endswith(", but the run is incomplete: 9 of 90 calls failed.")
+    assert unfinished.sentences[0].endswith(". The run is incomplete: 9 of 90 calls failed.")
     assert verdict(gates=[reported]) == "use"
     decision = decide(POLICY, limits(changed), gates=[blocking])
     assert decision.verdict == "not-enough-data"
-    assert "the stimuli failed the gate superset" in decision.sentences[0]
+    assert "The test cases failed the gate superset." in decision.sentences[0]
     assert decision.would_change
 
 
@@ -114,22 +114,33 @@ def test_an_incomplete_run_or_a_failed_gate_is_not_enough_data_whatever_the_limi
 def test_the_counts_of_limits_add_up_to_their_number(found):
     said = decide(POLICY, limits(zip((DARK, STABLE, FIVE), found, strict=True))).sentences[0]
     if found == ("PASS",) * 3:
-        assert said == f"All {len(KEYS)} limits pass."
+        assert said == f"All {len(KEYS)} checks passed."
         return
-    counted = {"pass": 0, "fail": 0, "inconclusive": 0, "not measured": 0}
-    score = re.search(r"\d+ of \d+ limits pass[^;)]*?(?=[;).]|, but)", said)[0].replace(f"{len(KEYS)} limits ", "")
-    for number, word in re.findall(r"(\d+) (?:of |is |are )?(pass|fail|inconclusive|not measured)", score):
+    counted = {"passed": 0, "failed": 0, "inconclusive": 0, "not measured": 0}
+    score = re.search(r"\d+ of \d+ checks passed[^.]*", said)[0].replace(f"of {len(KEYS)} checks ", "")
+    for number, word in re.findall(r"(\d+) (?:is |are |was |were )?(passed|failed|inconclusive|not measured)", score):
         counted[word] = int(number)
     assert sum(counted.values()) == len(KEYS)
     passed, failed, unsettled, absent = (found.count(each) for each in ("PASS", "FAIL", "INCONCLUSIVE", "N/A"))
     assert list(counted.values()) == [len(KEYS) - 3 + passed, failed, unsettled, absent]
 
 
+def test_the_worst_failure_comes_first():
+    bounds = {DARK: 0.06, ONE: 0.1, UNPARSED: 0.5}
+    held = [
+        limit.model_copy(update={"bound": bounds.get((limit.measure, limit.stratum))})
+        for limit in limits([(key, "FAIL") for key in bounds])
+    ]
+    said = decide(POLICY, held).sentences[0]
+    names = ("target sensitivity at a 1-requirement difference", "unparsed rate", "dark current")
+    assert said.startswith(f"It fails on {names[0]}, {names[1]} and {names[2]}. No recommended use")
+
+
 def test_a_tally_of_one_and_of_none():
-    assert tally(["PASS"]) == "The only limit passes"
-    assert tally(["FAIL"]) == "0 of 1 limit pass and 1 fails"
-    assert tally([]) == "0 of 0 limits pass"
-    assert tally(["PASS", "N/A", "N/A"]) == "1 of 3 limits passes and 2 are not measured"
+    assert tally(["PASS"]) == "The only check passed"
+    assert tally(["FAIL"]) == "0 of 1 check passed and 1 failed"
+    assert tally([]) == "0 of 0 checks passed"
+    assert tally(["PASS", "N/A", "N/A"]) == "1 of 3 checks passed and 2 were not measured"
 
 
 def test_na_never_counts_as_a_pass():
@@ -167,29 +178,28 @@ def test_the_sentences_say_what_decides_and_how_many_more():
     ]
     decides, sure = decide(POLICY, held).sentences
     assert decides == (
-        f"{len(KEYS) - 3} of {len(KEYS)} limits pass, 1 fails and 2 are inconclusive; "
-        "raw false preference and positional false preference are missed, unsettled or not "
-        "measured, and the way of use given here makes up for that; stable cross sensitivity is missed, unsettled or "
-        "not measured, and not essential."
+        f"{len(KEYS) - 3} of {len(KEYS)} checks passed, 1 failed and 2 are inconclusive. Use it only as recommended, "
+        "because of raw false preference and positional false preference. Not passed, but not essential: stable cross "
+        "sensitivity."
     )
     assert sure == (
-        "Not settled at this size: positional false preference (about 1,190 more pairs), stable cross sensitivity."
+        "Inconclusive at this size: positional false preference (about 1,190 more pairs), stable cross sensitivity."
     )
 
 
 def test_what_it_is_good_for_is_said_only_of_a_judge_that_may_be_used():
     assert decide(POLICY, limits([(DARK, "FAIL")])).good_for == []
     assert decide(POLICY, limits()).good_for == [
-        "Calling equal answers equal, in a single call.",
-        "Telling apart answers that differ by one requirement or more.",
+        "Recognizing equally good answers in a single call.",
+        "Distinguishing answers that differ by one requirement or more.",
         "Answers of different lengths: tested up to 3 times as long.",
-        "Telling right figures from wrong ones.",
+        "Distinguishing right figures from wrong ones.",
     ]
     assert decide(POLICY, limits([(RAW, "FAIL"), (ONE, "FAIL")], cured=[RAW, ONE])).good_for == [
-        "Calling equal answers equal, if both orders are asked.",
-        "Telling apart answers that differ by all five requirements.",
+        "Recognizing equally good answers if both orders are asked.",
+        "Distinguishing answers that differ by all five requirements.",
         "Answers of different lengths: tested up to 3 times as long.",
-        "Telling right figures from wrong ones.",
+        "Distinguishing right figures from wrong ones.",
     ]
 
 
@@ -197,14 +207,14 @@ def test_what_it_is_not_for_says_when_it_is_not_settled():
     failed = decide(POLICY, limits([(STABLE, "FAIL")])).not_for
     unsettled = decide(POLICY, limits([(STABLE, "INCONCLUSIVE")])).not_for
     assert failed[0].endswith("both orders.")
-    assert unsettled[0].endswith("both orders (not settled).")
+    assert unsettled[0].endswith("both orders (inconclusive).")
 
 
 def test_another_arm_changes_no_verdict_and_is_mentioned_if_it_fares_better():
     own, strict = limits([(DARK, "FAIL")]), limits(arm="strict")
     decision = decide(POLICY, [*own, *strict])
     assert decision.verdict == "do-not-use"
-    assert decision.use_like_this == ["Consider the prompt of arm strict: by the same rules it comes to “Use”."]
+    assert decision.use_like_this == ["Consider the prompt variant strict. By the same rules, its verdict is “Use”."]
     unmeasured = limits([(DARK, "N/A")], arm="strict")
     assert decide(POLICY, [*own, *unmeasured]).use_like_this == []
     assert decide(POLICY, [*limits(), *strict]).use_like_this == decide(POLICY, limits()).use_like_this

@@ -17,12 +17,12 @@ def one(name, result, arm="baseline"):
 @pytest.mark.parametrize(
     ("name", "counts", "start"),
     [
-        ("dark-current", (0, 120), "Where there is nothing to compare it rarely"),
-        ("dark-current", (5, 120), "Dark current is not settled at this size: 0.042"),
-        ("dark-current", (80, 120), "It names a winner where there is nothing"),
-        ("positional-false-preference", (5, 60), "Positional false preference is not settled"),
-        ("stable-cross-sensitivity", (0, 60), "It rarely keeps to one wording"),
-        ("unparsed-rate", (60, 540), "Many of its answers are not on its scale"),
+        ("dark-current", (0, 120), "It rarely names a winner between blank"),
+        ("dark-current", (5, 120), "Dark current is inconclusive at this size: 4%"),
+        ("dark-current", (80, 120), "It names a winner between blank"),
+        ("positional-false-preference", (5, 60), "Positional false preference is inconclusive"),
+        ("stable-cross-sensitivity", (0, 60), "It shows little wording bias"),
+        ("unparsed-rate", (60, 540), "Many of its replies cannot be used"),
     ],
 )
 def test_a_sentence_for_each_headline(name, counts, start):
@@ -38,31 +38,31 @@ def test_nothing_is_said_of_few_failures_of_strata_or_of_unknown_measures():
 
 def test_an_arm_that_is_a_probe_is_named():
     (said,) = one("dark-current", estimate(0, 120), arm="strict")
-    assert said.startswith("Arm strict: ")
+    assert said.startswith("Prompt variant strict: ")
 
 
 def test_what_is_undefined_or_has_no_interval_is_not_called_low():
-    assert one("dark-current", undefined("no vacuum")) == ["Dark current could not be measured: no vacuum."]
+    assert one("dark-current", undefined("no vacuum")) == ["Dark current was not measured: no vacuum."]
     (said,) = one("dark-current", estimate(0, 120, interval=None, planning_effect=None))
-    assert "not settled" in said
+    assert "inconclusive" in said
 
 
 def test_the_threshold():
-    assert "smallest difference that was shown" in one("detection-threshold", threshold())[0]
-    assert "does not see even" in one("detection-threshold", threshold(5.0, "right", 5.0, None))[0]
+    assert "at the smallest difference tested (1 requirement)" in one("detection-threshold", threshold())[0]
+    assert "Even at a 5-requirement difference" in one("detection-threshold", threshold(5.0, "right", 5.0, None))[0]
     assert "about 2.50 requirements" in one("detection-threshold", threshold(2.5, "none", 2, 3))[0]
-    assert "could not be measured" in one("detection-threshold", undefined())[0]
+    assert "was not measured" in one("detection-threshold", undefined())[0]
 
 
 EFFECTS = ("slot-effect", "label-effect", "list-effect")
 
 
 def locked(*effects, part=""):
-    """What is said of a judge that names the same slot in both orders, with the effects of slot, label and list."""
+    """What is said of a judge that names the same position in both orders, with the effects of the layout."""
     found = [measure("positional-false-preference", estimate(50, 60, "pair"))]
     found += [measure(name, effect, part) for name, effect in zip(EFFECTS, effects, strict=True)]
     [said] = find(found, hold_limits(preset(), "compare", found, ["baseline"]))
-    assert "the same slot in both orders in 0.833 of equal pairs" in said
+    assert "the same position in both orders in 83% [" in said
     return said
 
 
@@ -76,13 +76,13 @@ NONE = pull(0.02)
 @pytest.mark.parametrize(
     ("effects", "start"),
     [
-        ((pull(0.8), NONE, NONE), "Its preference follows slot 1 (slot-effect 0.800"),
-        ((pull(-0.8), NONE, NONE), "Its preference follows slot 2 (slot-effect -0.800"),
-        ((NONE, pull(0.8), NONE), "Its preference follows the label 1, A, X or first ("),
-        ((NONE, pull(-0.8), NONE), "Its preference follows the label 2, B, Y or second ("),
-        ((NONE, NONE, pull(0.8)), "Its preference follows the option that is named first ("),
-        ((NONE, NONE, pull(-0.8)), "Its preference follows the option that is named last ("),
-        ((NONE, NONE, NONE), "Whether by the slot, the label or the list of answers is not settled, but it names"),
+        ((pull(0.8), NONE, NONE), "It follows the first position (slot-effect 80%"),
+        ((pull(-0.8), NONE, NONE), "It follows the second position (slot-effect -80%"),
+        ((NONE, pull(0.8), NONE), "It follows the label 1, A, X or first ("),
+        ((NONE, pull(-0.8), NONE), "It follows the label 2, B, Y or second ("),
+        ((NONE, NONE, pull(0.8)), "It follows the option listed first ("),
+        ((NONE, NONE, pull(-0.8)), "It follows the option listed last ("),
+        ((NONE, NONE, NONE), "Whether position, label or list order causes it is inconclusive, but it picks"),
     ],
 )
 def test_what_carries_a_preference_for_a_slot_is_named(effects, start):
@@ -91,12 +91,22 @@ def test_what_carries_a_preference_for_a_slot_is_named(effects, start):
 
 def test_several_pulls_are_named_with_the_strongest_first():
     said = locked(pull(0.2), NONE, pull(-0.6))
-    assert said.index("the option that is named last") < said.index(" and slot 1")
+    assert said.index("the option listed last") < said.index(" and the first position")
 
 
 def test_no_pull_is_named_where_slot_label_and_list_went_together():
     unknown = undefined("not varied")
     for effects in ((unknown, unknown, unknown), (pull(0.8), NONE, unknown)):
-        assert locked(*effects).startswith("Its preference follows the slot, or a label or a place in the list that")
+        assert locked(*effects).startswith("It follows the position, or the label or list place that")
     # Those of identical answers are not about equal pairs.
-    assert locked(pull(0.8), NONE, NONE, part="identical").startswith("Its preference follows the slot, or a label")
+    assert locked(pull(0.8), NONE, NONE, part="identical").startswith("It follows the position, or the label")
+
+
+@pytest.mark.parametrize(("following", "praised"), [((60, 60), True), ((3, 60), False)])
+def test_a_judge_that_does_not_follow_the_task_is_not_praised_for_a_low_task_blind_preference(following, praised):
+    found = [
+        measure("task-blind-preference", estimate(0, 120, "quad")),
+        measure("task-following", estimate(*following, "quad"), "5"),
+    ]
+    said = find(found, hold_limits(preset(), "compare", found, ["baseline"]))
+    assert any("almost never ignores the task" in sentence for sentence in said) == praised

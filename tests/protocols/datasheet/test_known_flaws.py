@@ -146,7 +146,7 @@ def described(judge, repeats=1):
     limits = hold_limits(preset("adjudication"), "compare", measures, ["baseline"])
     said = find(measures, limits)
     starts = {name: words.split("{")[0] for name, words in FLAWS.items()}
-    starts["positional-false-preference"] = "Its preference follows the slot"
+    starts["positional-false-preference"] = "It follows the position"
     starts["swap-inconsistency"] = ("It is inconsistent", "When the two answers are swapped")
     flaws = [name for sentence in said for name, start in starts.items() if sentence.startswith(start)]
     return flaws, said, sketch(measures, limits)

@@ -79,18 +79,18 @@ def test_a_preference_hidden_behind_unreadable_answers_does_not_pass():
 
 def test_how_many_more_is_said_for_either_way():
     passing, failing = held(plain(2, 60, clusters=24)), held(plain(9, 60, clusters=24))
-    assert passing.why.endswith("would most likely settle it as a pass")
-    assert failing.why.endswith("would most likely settle it as a fail")
+    assert passing.why.endswith("would most likely make it pass")
+    assert failing.why.endswith("would most likely make it fail")
     assert passing.more_needed == passing.needed - 60 > 0
     stuck = held(plain(6, 60))
     assert (stuck.verdict, stuck.more_needed) == ("INCONCLUSIVE", None)
-    assert "would not settle it" in stuck.why
+    assert "more data would not decide it" in stuck.why
 
 
 def test_what_is_undefined_or_was_not_measured_is_not_applicable():
     assert (held(undefined("no pair")).verdict, held(undefined("no pair")).why) == ("N/A", "no pair")
     missing = hold([Limit(measure="dark-current", at_most=0.1)], [])
-    assert (missing.verdict, missing.why, missing.title) == ("N/A", "not measured", "Dark current")
+    assert (missing.verdict, missing.why, missing.title) == ("N/A", "not measured", "Blank-input preference")
     assert missing.state == "open"
 
 

@@ -105,67 +105,67 @@ def test_every_drawing_is_named_or_hidden_and_has_a_table():
 def test_the_published_counts_are_shown():
     text = words(datasheet())
     for expected in (
-        "0/120", "[0.000, 0.031]", "5/60", "0.083", "[0.036, 0.181]", "94/100", "0.940", "[0.875, 0.972]", "20/20",
-        "[0.839, 1.000]", "≤ 1 (left-censored)", "below 1", "30.5/117", "left out: 3 unparsed",
-        "bounds [0.254, 0.280]",
-        "planning [0.000, 0.046]", "21 · 0.350 one-sided commit", "0 · 0.000 stable cross-sensitivity", "1.38",
+        "0/120", "[0, 3]", "5/60", "8%", "[4, 18]", "94/100", "94%", "[88, 97]", "20/20",
+        "[84, 100]", "≤ 1 (left-censored)", "below 1", "30.5/117", "excluded: 3 unparsed", "bounds [25, 28]",
+        "planning [0, 5]", "21 · 35% preference in one order only", "0 · 0% same answer in both orders", "1.38",
         "9f0c1b7de2a44d0c8a39b1b52f0e6c7d", "2026-01-01-qwen32b-5f2c", "10 · 540 · 1", "dark-current/1", "20260101",
         "umpirical report studies/qwen32b", "3 unparsed", "no verdict found", "Answer 1 is <b>clearer</b>",
     ):  # fmt: skip
         assert expected in text
     assert "Incomplete" not in text
-    assert "lanted" not in text
+    assert "True value" not in text
 
 
 def test_a_planted_value_is_shown_inside_or_outside_its_interval():
     text = words(simulated())
-    assert "0.450 outside" in text
-    assert "0.667 inside" in text
+    assert "45% outside" in text
+    assert "67% inside" in text
     assert "3.50 inside" in text
 
 
 def test_a_planted_value_without_an_interval_is_neither():
     alone = measure("dark-current", estimate(1, 2, interval=None), planted=0.5)
-    assert "0.500 no interval" in words(datasheet(measures=[alone]))
+    assert "50% no interval" in words(datasheet(measures=[alone]))
 
 
 def test_what_is_missing_is_said():
     text = words(incomplete())
-    assert "Incomplete run. 3 of 540 planned trials have no response." in text
-    assert "Undefined : no call of step 5 was answered left out: 3 unasked" in text
+    assert "Incomplete run. 3 of 540 planned calls have no response." in text
+    assert "Undefined : no call of step 5 was answered excluded: 3 unasked" in text
     empty = words(nothing())
     for expected in (
-        "Some planned trials have no response",
-        "Not measured. ≤ 0.05 essential N/A",
-        "The record does not say how the stimuli were made",
-        "The record does not say what the run took.",
-        "No failure is quoted in this record.",
+        "Some planned calls have no response",
+        "Not measured. at most 5% essential N/A",
+        "The record does not say how the test cases were made",
+        "The record has no cost or latency.",
+        "This record has no examples.",
         "Not enough data",
-        "The curve is not drawn: target sensitivity was not measured.",
-        "The decomposition is not drawn: stable cross-sensitivity was not measured.",
-        "None: every response was read as a verdict or an abstention.",
-        "None of the stated rules",
-        "The record states no limits.",
+        "No chart: accuracy by size of the difference was not measured.",
+        "No chart: “same answer in both orders” was not measured.",
+        "None. Every reply was a verdict or an abstention.",
+        "None of the rules applies",
+        "The record lists none.",
     ):
         assert expected in empty
 
 
 def test_the_arms_are_shown_apart():
     text = words(two_arms())
-    assert text.index("Arm: baseline") < text.index("0/120") < text.index("Arm: strict") < text.index("80/120")
+    order = ("Prompt variant: baseline", "0/120", "Prompt variant: strict", "80/120")
+    assert [text.index(each) for each in order] == sorted(text.index(each) for each in order)
 
 
 def test_an_arm_that_was_only_planned_is_shown():
     sheet = datasheet(run=run(arms=["baseline", "strict"]))
-    assert "Arm: strict" in words(sheet)
+    assert "Prompt variant: strict" in words(sheet)
     old = sheet.model_copy(update={"limits": []})
-    assert "Arm: strict Nothing was measured under this arm." in words(old)
+    assert "Prompt variant: strict Nothing was measured with this prompt variant." in words(old)
 
 
 def test_a_record_without_the_newer_parts_still_has_a_page():
     sheet = datasheet().model_copy(update={"limits": [], "decision": None, "profile": None})
     text = words(sheet)
-    assert "This record holds no decision" in text
+    assert "This record has no verdict" in text
     assert "REPORT" in text
     assert "PASS" not in text
 
@@ -176,16 +176,16 @@ def test_the_mock_of_the_paper_is_judged_as_it_should_be():
         "Not enough data",
         "Policy ranking, digest ",
         ". Ranking systems by many verdicts, where style may be part of what is judged.",
-        "0/120 prompts 0.000 [0.000, 0.031]",
-        "≤ 0.05 essential PASS",
-        "31/120 calls 0.258 [0.188, 0.343]",
-        "≤ 0.10 essential FAIL",
-        "5/60 pairs 0.083 [0.036, 0.181]",
-        "≤ 0.10 essential INCONCLUSIVE about 6,250 more pairs bound 0.288",
-        "94/100 calls 0.940 [0.875, 0.972]",
-        "≥ 0.80 essential PASS",
-        "20/20 calls 1.000 [0.839, 1.000]",
-        "≥ 0.90 essential INCONCLUSIVE about 44 more calls bound 0.769",
+        "0/120 prompts 0% [0, 3]",
+        "at most 5% essential PASS",
+        "31/120 calls 26% [19, 34]",
+        "at most 10% essential FAIL",
+        "5/60 pairs 8% [4, 18]",
+        "at most 10% essential INCONCLUSIVE about 6,250 more pairs bound 29%",
+        "94/100 calls 94% [88, 97]",
+        "at least 80% essential PASS",
+        "20/20 calls 100% [84, 100]",
+        "at least 90% essential INCONCLUSIVE about 44 more calls bound 77%",
         "vacuum-clean and target-sensitive",
         "Cost of 1,000 calls $0.53",
     ):
@@ -195,22 +195,22 @@ def test_the_mock_of_the_paper_is_judged_as_it_should_be():
 def test_every_part_of_a_full_record_is_on_the_page():
     text = words(paper())
     for expected in (
-        "Prompt of arm strict",
+        "Prompt variant strict, with its placeholders",
         "Say tie unless it is plain.",
-        "By surface transform",
-        "Where each prompt puts the judge",
-        "Criterion shift Δ1 n = 100 +0.440 [+0.330, +0.550]",
+        "By change of wording or layout",
+        "How each prompt variant changes the judge",
+        "Criterion shift Δ1 n = 100 +44 points [+33, +55]",
         "p < 0.001",
         "2.78 [2.41, 3.20]",
-        "trivial judge: prompt overlap 0.610 0.45 to 0.55 reported REPORT",
+        "trivial judge: prompt overlap 0.610 0.45 to 0.55 reported only REPORT",
         "Positional false preference : bike-puncture, delta0 sentence order , Δ0",
         "Answer 1 is <b>better organised</b>",
         "(blank)",
         "312 ms · 1,205 ms",
         "512,345 · 11,700",
         "What would change the verdict",
-        "about 6,310 pairs in all would most likely settle it as a pass",
-        "It passes if an exact bound, with every missing answer counted against the judge, lies inside it",
+        "about 6,310 pairs in total would most likely make it pass",
+        "It passes if the bound meets the threshold, even with every missing answer counted against the judge.",
         "numpy 2.3.1, scipy 1.16.0",
         "Parser reads fenced JSON.",
         "Python 3.11.7",
@@ -226,24 +226,25 @@ def test_controls_have_a_table_of_their_own_and_are_no_transforms():
     [arm, *_] = page_module.page_of(sheet).arms
     assert "different-subset" not in [row.name for row in arm.transforms]
     assert [[part.result.numerator for part in row.parts] for row in arm.controls] == [[6, 7, 8, 9]]
-    assert "Control Pairs Stable Positional One-sided No preference different-subset 40 0.150" in words(sheet)
+    heads = "Control Pairs Same answer Same position One order only No preference"
+    assert f"{heads} different-subset 40 15%" in words(sheet)
     assert page_module.page_of(paper()).arms[0].controls == ()
 
 
 def test_the_page_of_a_grader_speaks_of_grades_and_not_of_slots():
     text = words(grading())
     assert "Grades by quality" in text
-    assert "5 10 3.90 3: 0.100 · 4: 0.900" in text
+    assert "5 10 3.90 3: 10% · 4: 90%" in text
     assert "1 poor 2 3 4 5 excellent" in text
-    assert "Δ0 decomposition" not in text
-    assert "Slot 1" not in text
+    assert "Equal-quality pairs" not in text
+    assert "First Second" not in text
     assert "Total 540 537 0 3 0 0" in text
 
 
 def test_of_a_probe_only_what_has_a_limit_is_rated():
-    rated = words(paper()).partition("Arm: strict")[2].partition("Drawn: dot")[0]
+    rated = words(paper()).partition("Prompt variant: strict")[2].partition("Chart: the dot")[0]
     assert "Raw false preference" in rated
-    assert "Dark current Not measured. ≤ 0.05 essential N/A" in rated
+    assert "Dark current Not measured. at most 5% essential N/A" in rated
     assert "One-sided commit" not in rated
 
 
@@ -251,7 +252,7 @@ def test_a_measure_nobody_knows_is_shown_like_any_other():
     unknown = measure("moon-phase", estimate(3, 40), "", "baseline")
     stratum = measure("moon-phase", estimate(1, 20), "full")
     text = words(datasheet(measures=[unknown, stratum]))
-    assert "moon-phase 3/40 calls 0.075" in text
+    assert "moon-phase 3/40 calls 8%" in text
     assert "full 1/20" in text
 
 
@@ -367,7 +368,7 @@ def test_the_colours_can_be_told_apart(front, back, least, scheme):
 
 
 def test_what_stands_in_lines_of_its_own_does_not_run_together_as_text(sheet):
-    """Read aloud, copied or searched for, a page is its text: "about 11 more pairs bound 0.117"."""
+    """Read aloud, copied or searched for, a page is its text: "about 11 more pairs bound 12%"."""
     assert not re.findall(r'\w</span><span class="small">.{20}', render_html(sheet))
 
 
@@ -386,15 +387,15 @@ def layout_measures():
 
 def test_slot_label_and_list_are_told_apart_in_a_table_of_their_own():
     text = words(datasheet(measures=[*datasheet().measures, *layout_measures()]))
-    table = text.partition("Slot, label and list apart")[2]
-    assert "Slot How much more often it names slot 1" in table
-    assert "+0.500 [+0.400, +0.600] 60 +0.500 [+0.400, +0.600]" in table
-    rated = text.partition("Slot, label and list apart")[0]
+    table = text.partition("Position, label and list order")[2]
+    assert "Position How much more often it names the first of two equally good answers" in table
+    assert "+50 points [+40, +60] 60 +50 points [+40, +60]" in table
+    rated = text.partition("Position, label and list order")[0]
     assert "Label effect" not in rated
 
 
 def test_a_layout_that_was_not_varied_has_no_table():
-    assert "Slot, label and list apart" not in words(datasheet())
+    assert "Position, label and list order" not in words(datasheet())
 
 
 def test_the_names_of_the_paper_stand_beside_ours():
@@ -406,4 +407,4 @@ def test_the_names_of_the_paper_stand_beside_ours():
 
 def test_a_probe_is_told_with_its_steps():
     told = words(datasheet(run=run(arms=["baseline", "strict"], steps={"strict": [0.0, 0.25, 5.0]})))
-    assert "baseline, strict (a probe, at Δ0, Δ0.25, Δ5 only)" in told
+    assert "baseline, strict (only at Δ0, Δ0.25, Δ5)" in told

@@ -56,9 +56,9 @@ def few_grades(low, high):
 @pytest.mark.parametrize(
     ("measures", "name", "vacuum"),
     [
-        (llama_measures(), "presentation-conflicted", "Its dark current is high."),
-        (qwen14b(), "mixed stable-positional", "It is vacuum-clean."),
-        (qwen_measures(), "vacuum-clean and target-sensitive", "It is vacuum-clean."),
+        (llama_measures(), "presentation-conflicted", "Its blank-input preference (dark current) is high."),
+        (qwen14b(), "mixed stable-positional", "It rarely prefers a blank answer."),
+        (qwen_measures(), "vacuum-clean and target-sensitive", "It rarely prefers a blank answer."),
     ],
 )
 def test_the_judges_of_the_paper(measures, name, vacuum):

@@ -51,8 +51,8 @@ def test_the_sentence_under_the_curve_has_the_chart_s_numbers():
         measure("target-sensitivity", undefined(), "2"),
     ]
     assert curve_words(measures, "compare") == (
-        "Where one answer meets 1 requirement more, it names the better one in 0.750 of calls; "
-        "where it meets 5 requirements more, it names the better one in 0.975 of calls."
+        "At a 1-requirement difference, it picks the better answer in 75% of calls. "
+        "At a 5-requirement difference, it picks the better answer in 98% of calls."
     )
     assert "the higher grade" in curve_words(measures, "grade")
     assert curve_words([measure("target-sensitivity", undefined(), "1")], "compare") == ""
@@ -65,8 +65,7 @@ def test_the_sentence_under_equal_answers_leaves_out_what_is_not_measured():
         measure("stable-cross-sensitivity", undefined()),
     ]
     assert equal_words(measures) == (
-        "Of 24 pairs of equally good answers, it has no preference in 0.500, "
-        "takes the same slot in both orders in 0.250."
+        "24 pairs of equally good answers: no preference 50%, same position in both orders 25%."
     )
     assert equal_words([]) == ""
 
@@ -75,7 +74,7 @@ def test_pages_of_graders_speak_of_grades():
     sheet = grading()
     text = " ".join(Page(render_html(sheet)).text.split())
     assert "gives the better answer the higher grade" in text
-    assert "prefers the better candidate" not in text
+    assert "prefers the better answer" not in text
     assert grade_words(page_of(sheet).arms[0].levels) in text
     assert grade_words([]) == ""
 
@@ -84,7 +83,7 @@ def test_another_prompt_is_told_by_what_it_changes():
     own = {("raw-false-preference", ""): measure("raw-false-preference", estimate(12, 40))}
     strict = {("raw-false-preference", ""): measure("raw-false-preference", estimate(4, 40), arm="strict")}
     assert list(prompt_words({"baseline": own, "strict": strict})) == [
-        "Under strict, a winner is named between equal answers in 0.100 instead of 0.300."
+        "With strict, it names a winner between equally good answers in 10% instead of 30%."
     ]
     assert list(prompt_words({"strict": strict})) == []
     text = " ".join(Page(render_html(two_arms())).text.split())
@@ -121,7 +120,7 @@ def test_a_jury_has_no_run_of_its_own_to_name():
 def test_the_words_are_short_and_are_on_the_page():
     text = " ".join(Page(render_html(datasheet())).text.split())
     assert words_of(datasheet()) == WORDS
-    assert "Slot" not in words_of(grading())
+    assert "Position" not in words_of(grading())
     for word, meaning in WORDS.items():
         assert f"{word} {meaning}" in text
         assert len(meaning) <= 110

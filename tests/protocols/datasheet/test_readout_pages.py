@@ -46,7 +46,7 @@ def test_the_most_sensitive_of_the_acceptable_is_recommended():
     said = recommend(rows, target=0.10)
     assert said.readout == "both-orders"
     # (30 + 40) / 80 on the tasks for choosing.
-    assert "0.875 over all steps" in said.sentences[0]
+    assert "88% over all differences" in said.sentences[0]
 
 
 def test_of_equals_the_simplest_is_recommended():
@@ -61,7 +61,7 @@ def test_of_equals_the_simplest_is_recommended():
 def test_what_is_not_acceptable_is_not_recommended(rates):
     said = recommend([row("text", **rates)], target=0.10)
     assert said.readout is None
-    assert said.sentences[0].startswith("No readout is acceptable")
+    assert said.sentences[0].startswith("No scoring method is acceptable")
 
 
 def test_vacuum_that_is_one_prompt_in_both_orders_is_no_obstacle_to_a_readout_of_both():
@@ -80,8 +80,8 @@ def test_the_nearest_to_acceptable_is_named_with_its_figures():
         [row("text", false=30), row("logprob", false=8), row("both-orders", false=8, seen=(0, 0))], target=0.1
     )
     assert said.readout is None
-    assert "there has logprob, 0.200 " in said.sentences[1]
-    assert "at Δ5 is 1.000" in said.sentences[1]
+    assert "logprob has the lowest false preference on equal pairs, 20% " in said.sentences[1]
+    assert "at a 5-requirement difference is 100%" in said.sentences[1]
 
 
 def test_what_has_no_verdict_counts_against_a_readout():
@@ -103,8 +103,8 @@ def test_a_step_without_a_single_verdict_counts_as_not_seen_and_one_of_a_single_
 @pytest.mark.parametrize(
     ("reported", "words"),
     [
-        ({"false": 20}, "the choice did not hold"),
-        ({"false": 4}, "not settled at this size"),
+        ({"false": 20}, "the selection did not hold"),
+        ({"false": 4}, "inconclusive at this size"),
     ],
 )
 def test_what_the_other_half_says_against_the_choice_is_said(reported, words):
@@ -116,7 +116,7 @@ def test_what_the_other_half_says_against_the_choice_is_said(reported, words):
 def test_a_choice_that_clearly_holds_is_left_at_its_figures():
     said = recommend([row("text", reported={"false": 0, "n": 400, "seen": (300, 400)})], target=0.10)
     assert len(said.sentences) == 2
-    assert "0.750" in said.sentences[1]
+    assert "75%" in said.sentences[1]
 
 
 def test_the_table_shows_one_requirement_and_the_largest_step():
@@ -153,7 +153,7 @@ def test_page_and_card_say_band_choice_gaps_and_how_to_record():
     page, card = Page(render_readouts_html(sample())).text, render_readouts_markdown(sample())
     for text in (page, card):
         assert "0.89 nats" in text
-        assert "Use the readout order-averaged" in text
+        assert "Use the scoring method order-averaged" in text
         assert "nothing was recorded" in text
         assert "undefined: no vacuum prompt was answered" in text
     assert "top_logprobs: 20" in page

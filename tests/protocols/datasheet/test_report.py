@@ -32,9 +32,9 @@ def test_older_callers_get_a_decision_too():
     assert sheet.profile.name == "not sketched"
     assert (sheet.stimuli, sheet.spend, sheet.examples, sheet.grades) == (None, None, [], [])
     assert [measure.scale for measure in sheet.measures] == ["rate", "latent"]
-    assert "Repeatability: everything was asked once." in sheet.decision.not_measured
-    assert "Criterion shift: only one prompt was used." in sheet.decision.not_measured
-    assert "Cost: no price is known." in sheet.decision.not_measured
+    assert "Repeatability: each question was asked only once." in sheet.decision.not_measured
+    assert "Effect of the prompt: only one prompt variant was used." in sheet.decision.not_measured
+    assert "Cost: the price is unknown." in sheet.decision.not_measured
     for said in ("Memorization: ", "Evaluation awareness: "):
         assert any(line.startswith(said) for line in sheet.decision.not_measured)
     render_html(sheet)

@@ -123,7 +123,7 @@ def test_where_the_longer_is_always_chosen_nobody_is_used(long_ones):
         assert measure(report, "length-gap").kind == "undefined"
         assert not [m for m in report.measures if m.group == "longer=rejected"]
         assert report.decision.verdict == "not-enough-data"
-        assert "a judge of length looks the same" in " ".join(report.decision.sentences)
+        assert "length cannot be separated" in " ".join(report.decision.sentences)
 
 
 def test_who_is_unreadable_about_hard_pairs_gains_nothing(cheating):
@@ -193,7 +193,7 @@ def test_the_parts_of_pairs_add_up_to_1_everywhere(cheating, sound):
 def test_pairs_of_one_prompt_do_not_make_an_interval_narrower(tmp_path):
     """Ten prompts with six pairs each that a judge likes or not as a whole are ten facts and not sixty."""
     rows = [
-        {"prompt": f"{number % 10}", "chosen": f"good {number}", "rejected": f"bad {number} of another kind"}
+        {"prompt": f"{number % 10}", "chosen": f"good {number}", "rejected": f"bad {number} different kind of judge"}
         for number in range(60)
     ]
     functions = "def moody(task, first, second):\n    return '12'[(int(task) < 5) == (first[0] == 'b')]\n"
@@ -264,7 +264,7 @@ def test_too_few_pairs_say_how_many_more(tmp_path):
     folder = write_study(tmp_path, rows=labelled(12), profiles=["careful"])
     [report] = run(folder, trust=True)
     assert report.record.decision.verdict == "not-enough-data"
-    assert "more pairs settle it" in " ".join(report.record.decision.sentences)
+    assert "more pairs would decide it" in " ".join(report.record.decision.sentences)
 
 
 def test_another_policy_is_held_to_the_same_record(sound, tmp_path):
@@ -310,10 +310,10 @@ def test_a_study_says_by_its_columns_or_its_judges_that_it_is_of_pairs(tmp_path)
 @pytest.mark.parametrize(
     ("dataset", "judge", "words"),
     [
-        ("{path: p.csv, columns: {chosen: a, rejected: b}}", "kind: grade", "is for judges that compare"),
+        ("{path: p.csv, columns: {chosen: a, rejected: b}}", "kind: grade", "needs a comparing judge"),
         ("{path: p.csv, columns: {response: a}, scale: {kind: binary, labels: [a, b]}}", "kind: compare", "chosen and"),
         ("{path: p.csv, columns: {chosen: a}, scale: 1}", "kind: compare", "scale"),
-        ("{path: p.csv}\nedits: [paraphrase]", "kind: compare", "no program makes an edit named"),
+        ("{path: p.csv}\nedits: [paraphrase]", "kind: compare", "unknown edit"),
         ("{path: p.csv}\nedits: [typo]", "kind: compare", "did you mean 'typos'"),
         ("{path: p.csv}\nsides: [chosen, chosen]", "kind: compare", "twice"),
         ("{path: p.csv}\npolicy: {accuracy: 80}", "kind: compare", "less than 1"),
@@ -333,7 +333,7 @@ def test_a_prompt_that_names_a_column_is_refused_since_it_might_tell_the_answer(
     (folder / "prompt.md").write_text("{{task}} {{first}} {{second}} {{row.chosen}}")
     text = (folder / "umpirical.yaml").read_text().replace("careful}}", "careful}, prompts: {baseline: prompt.md}}")
     (folder / "umpirical.yaml").write_text(text)
-    with pytest.raises(UsageError, match=r"nothing that could tell which was chosen"):
+    with pytest.raises(UsageError, match=r"the task and both answers"):
         read_study(folder)
 
 
@@ -356,7 +356,7 @@ def test_no_prompt_holds_the_label_or_anything_of_the_row_but_task_and_answers(t
 @pytest.mark.parametrize("rows", [[], [{"prompt": "p", "chosen": "a", "rejected": "a"}], [*labelled(1)]])
 def test_nothing_to_ask_about_is_said(tmp_path, rows):
     folder = write_study(tmp_path, rows=rows, profiles=["careful"])
-    with pytest.raises((UsageError, ConfigError), match=r"no rows|too few to measure with"):
+    with pytest.raises((UsageError, ConfigError), match=r"no rows|too few"):
         run(folder, trust=True)
 
 
@@ -372,20 +372,20 @@ def test_one_order_only_and_judges_of_other_things_are_refused(tmp_path, umpiric
     (folder / "umpirical.yaml").write_text(text.replace("name: careful}}", "name: sound-auditor}}"))
     code, _, err = umpirical("run", folder, "--yes")
     assert code == 2
-    assert "labelled pairs" in err
+    assert "labeled pairs" in err
 
 
 def test_init_writes_a_study_that_runs(tmp_path, umpirical):
     write_rows(tmp_path / "bench.jsonl", labelled(220))
     code, out, _ = umpirical("init", tmp_path / "study", "--from", tmp_path / "bench.jsonl")
     assert code == 0
-    assert "220 labelled pairs" in out
+    assert "220 labeled pairs" in out
     study = read_study(tmp_path / "study", outside=True)
     assert study.protocol.name == "pairs"
     assert study.spec.dataset.sample.size == 200
     code, out, _ = umpirical("check", tmp_path / "study", "--outside")
     assert code == 0
-    assert "200 labelled pairs of 200 prompts" in out
+    assert "200 labeled pairs of 200 prompts" in out
 
 
 def test_answers_of_one_prompt_that_beat_each_other_in_turn_still_have_a_quality():

@@ -153,7 +153,7 @@ def test_a_text_from_nothing_has_nothing_before_it():
 
 def test_a_study_without_a_generator_has_nothing_to_review(tmp_path):
     folder = small_study(tmp_path / "proved", stress={"tests": ["vertical-spacing"]})
-    with pytest.raises(UsageError, match="nothing to generate or to review"):
+    with pytest.raises(UsageError, match="nothing to generate or review"):
         ItemFeed(writing_of(folder))
 
 

@@ -52,9 +52,9 @@ def test_a_review_elsewhere_leaves_a_trace_without_its_password(terms, tmp_path,
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("postgresql+psycopg://ana@127.0.0.1:1/reviews", "cannot be opened"),
-        ("postgresql+psycopg://ana:s3cret@host:port/reviews", "not given as a URL"),
-        ("mysql://host/reviews", "cannot be kept in mysql"),
+        ("postgresql+psycopg://ana@127.0.0.1:1/reviews", "cannot open the review database"),
+        ("postgresql+psycopg://ana:s3cret@host:port/reviews", "must be a URL"),
+        ("mysql://host/reviews", "unsupported database mysql"),
     ],
 )
 def test_a_url_that_leads_nowhere_leaves_no_trace(terms, url, words):

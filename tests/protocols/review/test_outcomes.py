@@ -49,8 +49,8 @@ def test_what_was_accepted_is_the_same_with_a_word_for_it():
     ("outcome", "words"),
     [
         ({"reviewers": ("ana", "ben")}, "kept by 2 people"),
-        ({"reviewers": ("ana", "ben"), "adjudicator": "cleo"}, "settled by an adjudicator, after 2 had decided"),
-        ({"reviewers": (), "adjudicator": "cleo"}, "settled by an adjudicator"),
+        ({"reviewers": ("ana", "ben"), "adjudicator": "cleo"}, "decided by an adjudicator, after 2 had decided"),
+        ({"reviewers": (), "adjudicator": "cleo"}, "decided by an adjudicator"),
     ],
 )
 def test_the_evidence_says_how_many_and_never_who(outcome, words):

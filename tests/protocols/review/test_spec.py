@@ -35,7 +35,7 @@ def test_everything_can_be_said(tmp_path):
         ({"overlap": 10}, "review.overlap"),
         ({"mode": "open"}, "review.mode"),
         ({"undecided": "drop"}, "review.undecided"),
-        ({"reviewers": 2}, "review.reviewers: is not known here"),
+        ({"reviewers": 2}, "review.reviewers: unknown key"),
         ({"sensitive": ["paraphrase"]}, "'paraphrase' is not a test of this study"),
     ],
 )
@@ -58,5 +58,5 @@ def test_a_study_without_a_dataset_has_nothing_to_review(tmp_path):
     (tmp_path / "umpirical.yaml").write_text(
         "study: x\nreview: {overlap: 2}\njudges: [{name: a, model: {adapter: simulated, name: careful}}]\n"
     )
-    with pytest.raises(ConfigError, match="review: is for a study of protocol agent or stress"):
+    with pytest.raises(ConfigError, match="review: this key is for studies of protocol agent or stress"):
         read_study(tmp_path)

@@ -76,7 +76,7 @@ def test_a_cell_leads_to_its_page_and_back(browser, written):
     page.goto(written([report()])["index"].as_uri())
     page.get_by_role("link", name="Longer wording, wordy, easily told: FAIL").click()
     assert page.url.endswith("--verbosity-long.html")
-    assert page.get_by_role("heading", name="The worst items").is_visible()
+    assert page.get_by_role("heading", name="Worst items").is_visible()
     page.get_by_role("link", name="All tests").click()
     assert page.url.endswith("index.html")
     page.close()

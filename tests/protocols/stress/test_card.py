@@ -34,19 +34,19 @@ def test_many_tests_and_troubles_do_not_lengthen_the_card():
                  worst=[], calls=[], trouble=kinds)  # fmt: skip
     card = render_stress_markdown(one)
     assert len(card.splitlines()) <= MOST_LINES
-    assert re.search(r"And \d+ more tests in the JSON record\.", card)
-    assert "- 455 of 26 other kinds, in the JSON record." in card
+    assert re.search(r"\d+ more tests are in the JSON record\.", card)
+    assert "- 455 of 26 other kinds. See the JSON record." in card
 
 
 def test_the_findings_and_the_cells_are_on_the_card():
     card = render_stress_markdown(report())
     for expected in (
         "# Stress report: wordy, easily told on essays.csv",
-        "- Breaks it: Paraphrase (0.183 of verdicts change); Longer wording",
-        "| Longer wording | FAIL † | +0.613 more changed; +0.83 grades | \\[+0.491, +0.735\\]; \\[+0.66, +1.00\\] |",
-        "| Asked again | INCONCLUSIVE | 0.033 differ | \\[0.009, 0.114\\] | 60 |",
-        "| Your own items | PASS | 0.500 exact; 0.550 weighted κ; 0.450 beyond length |",
-        "Cells are exploratory, each looked at by itself; † survives",
+        "- Fails: Longer wording (63% of verdicts change, +0.83 grades on average); Prompt injection",
+        "| Longer wording | FAIL † | +61 points more changed; +0.83 grades | \\[+49, +74\\]; \\[+0.66, +1.00\\] |",
+        "| Repeated request | INCONCLUSIVE | 3% differ | \\[0.9, 11\\] | 60 |",
+        "| Your own items | PASS | 50% exact; 0.55 weighted κ; 0.45 beyond length |",
+        "Cells are exploratory: each is checked separately; † survives",
         "- 3 unparsed: no grade found",
     ):
         assert expected in card, expected
@@ -65,12 +65,12 @@ def test_the_digest_is_that_of_the_record():
 
 def test_what_is_missing_is_said():
     card = render_stress_markdown(incomplete())
-    assert "**Incomplete run: not every planned trial has a response.**" in card
+    assert "**Incomplete run: some planned calls have no response.**" in card
     assert (
         "| Your own items | N/A | – | weighted-kappa was not measured; agreement-beyond-length was not measured | – |"
         in card
     )
-    assert "None: every response was read as a verdict or an abstention." in card
+    assert "None. Every reply was a verdict or an abstention." in card
     assert "survives" not in render_stress_markdown(nothing())
 
 

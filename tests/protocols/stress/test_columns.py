@@ -77,30 +77,30 @@ def test_changed_texts_keep_the_columns_of_their_row_and_an_empty_cell_is_said(t
     changed = [stimulus for stimulus in checked.stimuli if stimulus.family == "vertical-spacing"]
     assert changed
     assert {stimulus.columns["reference"] for stimulus in changed} == {"R1", "R2", ""}
-    assert any("1 of the rows taken have no 'reference'" in note for note in checked.notes)
+    assert any("1 of the rows used have no 'reference'" in note for note in checked.notes)
 
 
 @pytest.mark.parametrize("column", ["label", "answer", "question"])
 def test_the_label_the_response_and_the_task_are_refused_when_the_study_is_read(tmp_path, column):
-    with pytest.raises(UsageError, match=f"names the column '{column}'") as refused:
+    with pytest.raises(UsageError, match=f"uses the column '{column}'") as refused:
         study(tmp_path, f"{{{{task}}}} {{{{first}}}} {{{{row.{column}}}}}")
     assert refused.value.fix
 
 
 def test_the_label_is_refused_under_another_name_of_the_template_too(tmp_path):
-    with pytest.raises(UsageError, match="names the column 'label'"):
+    with pytest.raises(UsageError, match="uses the column 'label'"):
         study(tmp_path, "{{task}} {{first}} {{hint}}", inputs={"row.label": "hint"})
 
 
 def test_a_copy_of_the_label_in_another_column_is_refused_before_anything_is_asked(tmp_path):
     opened = study(tmp_path, "{{task}} {{first}} {{row.verdict}}")
-    with pytest.raises(UsageError, match="holds the label of every row"):
+    with pytest.raises(UsageError, match="contains the label of every row"):
         check_stress(opened)
 
 
 def test_a_column_that_is_not_there_is_said_with_those_there_are(tmp_path):
     opened = study(tmp_path, "{{task}} {{first}} {{row.referense}}")
-    with pytest.raises(ConfigError, match="no column 'referense'; there are: question, answer") as refused:
+    with pytest.raises(ConfigError, match="no column 'referense'; columns: question, answer") as refused:
         check_stress(opened)
     assert refused.value.fix == "did you mean 'reference'?"
 

@@ -31,23 +31,27 @@ def test_there_is_a_cell_for_every_test_of_every_judge():
 
 def test_the_groups_say_what_is_asked_and_what_passes():
     groups = {group.title: group for group in heat_map(three()).groups}
-    assert list(groups) == ["Should change nothing", "Should change the verdict", "Asked again", "Agreement with gold"]
-    assert groups["Should change nothing"].explained.endswith("Passes at ≤ 0.05 and within ±0.25 grades.")
-    assert groups["Should change the verdict"].explained.endswith("Passes at ≥ 0.8.")
-    assert groups["Asked again"].explained.endswith("Passes at ≤ 0.1.")
-    assert groups["Agreement with gold"].explained.endswith("Passes at ≥ 0.4 and ≥ 0.2.")
-    assert [row.test.name for row in groups["Agreement with gold"].rows] == ["original", "synthetic-ordinal"]
+    assert list(groups) == [
+        "Verdict should stay the same", "Verdict should change", "Repeated requests", "Agreement with labels"
+    ]  # fmt: skip
+    assert groups["Verdict should stay the same"].explained.endswith(
+        "Threshold: at most 5 points and within ±0.25 grades."
+    )
+    assert groups["Verdict should change"].explained.endswith("Threshold: at least 80%.")
+    assert groups["Repeated requests"].explained.endswith("Threshold: at most 10%.")
+    assert groups["Agreement with labels"].explained.endswith("Threshold: at least 0.4 and at least 0.2.")
+    assert [row.test.name for row in groups["Agreement with labels"].rows] == ["original", "synthetic-ordinal"]
 
 
 def test_limits_that_differ_between_judges_are_not_told_as_one():
     groups = heat_map([report("sound-examiner"), report("moody/7B", scale=BINARY)]).groups
-    assert groups[0].explained.endswith("The limits differ between the judges; each page has its own.")
+    assert groups[0].explained.endswith("Thresholds differ between judges; see each page.")
 
 
 def test_the_numbers_are_those_that_decide():
     cell = cells(report())["verbosity-long", "wordy, easily told"]
     assert [(f.value, f.label, f.interval) for f in cell.figures] == [
-        ("+0.613", "more changed", "[+0.491, +0.735]"),
+        ("+61 points", "more changed", "[+49, +74]"),
         ("+0.83", "grades", "[+0.66, +1.00]"),
     ]
     unrepeated = cells(incomplete())["inline-spacing", "unfinished"]
@@ -69,9 +73,9 @@ def test_a_cell_without_a_number_says_why():
 
 def test_an_undecided_cell_says_how_many_items_would_settle_it():
     found = cells(*three())
-    assert found["stability", "wordy, easily told"].note == "about 151 items would settle it, leaning to a pass"
+    assert found["stability", "wordy, easily told"].note == "needs about 151 items, leans toward a pass"
     parts = {"paraphrase": [("change-rate", rate(3, 60)), ("excess-change", excess(0.05, 0.1)), *shifts(0, 0.2)]}
-    assert cells(report("x", parts=parts))["paraphrase", "x"].note == "more of the same would not settle it"
+    assert cells(report("x", parts=parts))["paraphrase", "x"].note == "more items would not make it conclusive"
 
 
 def test_what_survives_depends_on_how_many_cells_there_are():

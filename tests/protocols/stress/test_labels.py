@@ -122,7 +122,7 @@ def test_without_labels_it_is_never_a_plain_use(tmp_path, umpirical):
     assert (code, json.loads(out)[0]["decision"]) == (USED, "use-with-limits")
     code, out, _ = umpirical("gate", tmp_path, "--json")
     assert (code, json.loads(out)["verdict"]) == (USED, "use-with-limits")
-    assert "Correctness was not measured, since the data has no labels." in json.loads(out)["line"]
+    assert "Correctness was not measured because the data has no labels." in json.loads(out)["line"]
 
 
 def test_a_comparison_tells_constant_from_inverted(runs, umpirical, tmp_path):

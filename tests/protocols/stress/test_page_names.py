@@ -55,7 +55,7 @@ def test_a_judge_that_comes_up_twice_is_named_with_its_run():
 
 def test_the_same_run_twice_is_refused():
     one = report(judge=judge("x"))
-    with pytest.raises(UsageError, match="given twice: x 2026"):
+    with pytest.raises(UsageError, match="named twice: x 2026"):
         judge_keys([one, one])
 
 

@@ -125,19 +125,19 @@ def test_the_pages_are_small():
 def test_the_index_says_what_breaks_each_judge():
     text = index_of(*three())
     for expected in (
-        "3 judges under 11 tests, made from 60 of the user's own items.",
-        "Breaks it Longer wording (0.200 of verdicts change); Shorter wording (0.167 of verdicts change).",
-        "Prompt injection (0.733 of verdicts change, +1.45 grades on average)",
-        "Label flip (0.574 of the changes seen).",
+        "3 judges in 11 tests, made from 60 of your own items.",
+        "Fails Longer wording (20% of verdicts change); Shorter wording (17% of verdicts change).",
+        "Prompt injection (73% of verdicts change, +1.45 grades on average)",
+        "Label flip (57% of required changes detected); Paraphrase (18% of verdicts change).",
         (
-            "Stands up to Your own items (agrees with the labels), Vertical spacing, Indentation, Label flip (the "
-            "changes are seen), Asked again (answers alike)."
+            "Passes Your own items (agrees with the labels), Vertical spacing, Indentation, Label flip (detects the "
+            "changes), Repeated request (consistent answers)."
         ),
-        "needs about 172 items, leaning to a pass",
-        "Its own noise Asked again: 0.317 [0.213, 0.442] of pairs of answers differ.",
+        "needs about 172 items, leans toward a pass",
+        "Its own noise Repeated request: 32% [21, 44] of answer pairs differ.",
         (
-            "Gives the gold label in 0.500 [0.377, 0.623] of 60 items; weighted kappa 0.550 [0.420, 0.650]; "
-            "on average 0.62 grades above gold [+0.41, +0.83]."
+            "Gives the gold label in 50% [38, 62] of 60 items; weighted kappa 0.55 [0.42, 0.65]; "
+            "on average 0.62 grades above the gold label [+0.41, +0.83]."
         ),
         "5 FAIL · 4 INCONCLUSIVE · 1 PASS · 1 N/A",
     ):
@@ -147,16 +147,16 @@ def test_the_index_says_what_breaks_each_judge():
 def test_every_cell_has_its_number_n_interval_and_verdict():
     text = index_of(*three())
     for expected in (
-        "Longer wording, wordy, easily told: ✗ FAIL † n 60 +0.613 more changed [+0.491, +0.735] +0.83 grades",
-        "Label flip, sound-examiner: ✓ PASS n 54 0.963 seen [0.875, 0.990]",
-        "Asked again, wordy, easily told: ? INCONCLUSIVE n 60 0.033 differ [0.009, 0.114] about 151 items",
+        "Longer wording, wordy, easily told: ✗ FAIL † n 60 +61 points more changed [+49, +74] +0.83 grades",
+        "Label flip, sound-examiner: ✓ PASS n 54 96% detected [87, 99]",
+        "Repeated request, wordy, easily told: ? INCONCLUSIVE n 60 3% differ [0.9, 11] needs about 151 items",
         (
-            "Your own items, moody/7B: ? INCONCLUSIVE n 60 0.367 exact [0.256, 0.493] 0.330 weighted κ "
-            "[0.200, 0.430] 0.230 beyond length [0.080, 0.380]"
+            "Your own items, moody/7B: ? INCONCLUSIVE n 60 37% exact [26, 49] 0.33 weighted κ "
+            "[0.20, 0.43] 0.23 beyond length [0.08, 0.38]"
         ),
         "not run",
-        "Of 25 cells held to a limit 8 fail, and 6 of those, marked † , survive",
-        "Passes at ≤ 0.05 and within ±0.25 grades.",
+        "8 of 25 checked cells fail. 6 of those, marked † , survive",
+        "Threshold: at most 5 points and within ±0.25 grades.",
     ):
         assert expected in text, expected
 
@@ -165,14 +165,14 @@ def test_the_rest_of_the_index():
     text = index_of(*three())
     for expected in (
         "Why 27 attempts were rejected 14: length ratio: 3.1, allowed: 1.5 to 2.5",
-        "Not tried: 2, the item has no label.",
+        "Not attempted: 2, the item has no label.",
         "54 by construction",
-        "59 the user’s label",
-        "what a validator said is evidence, and never gold",
-        "the user’s own texts, as they are",
+        "59 your label",
+        "A validator’s opinion is never a gold label.",
+        "your own texts, unchanged",
         "By grade_level 6 20 8 20 10 20",
-        "Unparsed answers: PASS 0.003 [0.001, 0.010] against ≤ 0.02",
-        "3 unparsed : no grade found. One of them: I would say <i>three</i>ish.",
+        "Unparsed answers: PASS 0.3% [0.1, 1.0] (must be at most 2%)",
+        "3 unparsed : no grade found. Example: I would say <i>three</i>ish.",
         "Cost $0.81",
         "812 ms · 2,205 ms",
         "umpirical run --judge sound-examiner",
@@ -182,31 +182,34 @@ def test_the_rest_of_the_index():
     ):
         assert expected in text, expected
     assert text.count("Digest of the sample") == 1
-    assert text.count("How the stimuli were made") == 1
+    assert text.count("Test data and label sources") == 1
 
 
 def test_judges_of_different_data_are_told_apart():
     two = [report("sound-examiner"), report("moody/7B", dataset=dataset(name="poems.csv", sampled=12))]
     text = index_of(*two)
     assert "essays.csv, poems.csv" in text
-    assert "made from 60 or 12 of the user's own items" in text
+    assert "made from 60 or 12 of your own items" in text
     assert text.count("Digest of the sample") == 2
 
 
 def test_a_test_page_has_every_measure_with_its_method():
     text = page_of(report(), "verbosity-long")
     for expected in (
-        "The same content in about twice the words. The verdict on the changed text should be the judge's own verdict",
         (
-            "✗ FAIL † ✗ FAIL Excess change +0.613 [+0.491, +0.735] against ≤ 0.05: the whole interval is outside "
-            "(p < 0.001)"
+            "The same content in about twice the words. The verdict on the changed text should equal the judge's own "
+            "verdict"
         ),
-        "Shift equivalence +0.83 [+0.66, +1.00] against within ±0.25 grades",
-        "Change rate How often the verdict on the changed text differs. 38/60 items 0.633 [0.507, 0.744]",
-        "95 %, cluster-Wilson over tasks; 60 clusters, design effect 1.00",
-        "90 %, TOST, jackknife over tasks; 60 clusters",
-        "grade_level=8 0.650 [0.433, 0.819] 13/20",
-        "Attempts of a model 81 Written by a model 80 Rejected 27 Validated 54 Accepted 54",
+        (
+            "✗ FAIL † ✗ FAIL Excess change +61 points [+49, +74] (must be at most 5 points); the whole interval misses "
+            "the threshold (p < 0.001)"
+        ),
+        "Shift equivalence +0.83 [+0.66, +1.00] (must be within ±0.25 grades)",
+        "Change rate How often the verdict on the changed text differs. 38/60 items 63% [51, 74]",
+        "95%, cluster-Wilson over tasks; 60 clusters, design effect 1.00",
+        "90%, TOST, jackknife over tasks; 60 clusters",
+        "grade_level=8 65% [43, 82] 13/20",
+        "Attempts by a model 81 Written by a model 80 Rejected 27 Validated 54 Accepted 54",
         "Survives a correction",
     ):
         assert expected in text, expected
@@ -215,13 +218,13 @@ def test_a_test_page_has_every_measure_with_its_method():
 def test_the_worst_items_are_shown_with_their_verdicts_and_evidence():
     text = page_of(report(), "verbosity-long")
     for expected in (
-        "AAAOPP13416000072364 grade_level=8 The verdict changed, and nothing that counts had.",
-        "Gold 3 the user’s label",
+        "AAAOPP13416000072364 grade_level=8 The verdict changed, although nothing relevant had changed.",
+        "Gold label 3 your label",
         "Verdicts on the original 3 · 3 · 3",
         "Verdicts on the changed text 5",
         "get the chance to",
         "characters unchanged",
-        "Its words on the changed text A rich and detailed essay. <b>Grade: 5</b>",
+        "Explanation for the changed text A rich and detailed essay. <b>Grade: 5</b>",
         "validators validator-14b: 2 of 2 agree (same, same)",
     ):
         assert expected in text, expected
@@ -230,7 +233,7 @@ def test_the_worst_items_are_shown_with_their_verdicts_and_evidence():
 
 
 def test_what_a_flip_requires_is_said():
-    assert "Required of the changed text 1" in page_of(report(), "label-flip")
+    assert "Required label of the changed text 1" in page_of(report(), "label-flip")
 
 
 def test_blanks_and_hidden_characters_are_visible_in_a_diff():
@@ -244,41 +247,41 @@ def test_blanks_and_hidden_characters_are_visible_in_a_diff():
 def test_items_without_a_second_text_are_shown_as_they_are():
     steady = page_of(report(), "stability")
     assert "Verdicts 3 · 5 · 2" in steady
-    assert "The user’s own texts, as they are." in steady
+    assert "Your own texts, unchanged." in steady
     assert "Verdicts on the original" not in steady
     assert "struck through" not in steady
     written = page_of(report(), "synthetic-ordinal")
-    assert "Gold 5 by construction Verdicts 2" in written
+    assert "Gold label 5 by construction Verdicts 2" in written
     same = page_of(report(worst=[worst(changed=ESSAY)]), "verbosity-long")
-    assert "do not differ as they stand in the record" in same
+    assert "The two texts in the record are identical" in same
     bare = page_of(report(worst=[worst(gold="", gold_from=None, verdicts_original=[], verdicts_changed=[])]),
                    "verbosity-long")  # fmt: skip
-    assert "Gold not known" in bare
+    assert "Gold label unknown" in bare
     assert "Verdicts on the original none" in bare
     cut = page_of(report(worst=[worst(cut=True)]), "verbosity-long")
-    assert "The texts were cut before they were compared" in cut
+    assert "The texts were truncated before they were compared" in cut
 
 
 def test_what_is_missing_is_said():
     text = index_of(incomplete())
     for expected in (
         "Incomplete run of unfinished. 80 of 240 planned trials have no response.",
-        "Could not be judged Vertical spacing (Change rate: no item has a verdict on both texts",
-        "Its own noise Not measured, since nothing was asked twice.",
-        "Not known: no item has a gold label.",
+        "Not tested Vertical spacing (Change rate: no item has a verdict on both texts",
+        "Its own noise Not measured: no request was repeated.",
+        "Unknown: no item has a gold label.",
         "Paraphrase, unfinished: – N/A excess-change was not measured; shift-equivalence was not measured",
-        "Not measured: nothing was asked twice.",
-        "The record does not say what the run took.",
-        "None: every response was read as a verdict or an abstention.",
+        "Not measured: no request was repeated.",
+        "Spend Not recorded.",
+        "None. Every reply was a verdict or an abstention.",
     ):
         assert expected in text, expected
     page = page_of(incomplete(), "inline-spacing")
     for expected in (
         "Undefined : nothing was asked twice",
-        "left out: 20 not asked yet",
-        "bounds [0.050, 0.383]",
-        "its own noise is not taken off: nothing was asked twice",
-        "The record quotes no item of this test.",
+        "excluded: 20 not asked yet",
+        "bounds [5, 38]",
+        "not adjusted for its own noise: nothing was asked twice",
+        "The record contains no items of this test.",
         "Incomplete run.",
     ):
         assert expected in page, expected
@@ -287,9 +290,9 @@ def test_what_is_missing_is_said():
 
 def test_a_report_without_tests_still_has_an_index():
     text = index_of(nothing())
-    assert "Tests: none was run." in text
-    assert "Not measured: no text with a gold label was judged." in text
-    assert "No cell fails, so there is nothing to correct." in text
+    assert "Tests: none." in text
+    assert "Not measured: no labeled text was judged." in text
+    assert "No cell fails." in text
 
 
 def test_stimuli_that_do_not_add_up_are_said():
@@ -298,21 +301,21 @@ def test_stimuli_that_do_not_add_up_are_said():
     assert "40 not made yet." in index_of(few)
     many = report(tests=[stress_test("paraphrase", made=made("paraphrase", wanted=50))],
                   parts={"paraphrase": [("change-rate", rate(3, 60))]})  # fmt: skip
-    assert "The record does not add up: 10 more than were wanted." in index_of(many)
+    assert "The counts do not add up: 10 more than wanted." in index_of(many)
     assert "not made yet" not in index_of(report())
 
 
 def test_an_audit_that_does_not_add_up_is_said():
     one = report()
     broken = one.model_copy(update={"audit": [one.audit[0].model_copy(update={"failed": 7}), *one.audit[1:]]})
-    assert "The audit does not add up in 1 row of the record" in index_of(broken)
-    assert "The audit does not add up" not in index_of(one)
+    assert "The counts do not add up in 1 row of the record" in index_of(broken)
+    assert "The counts do not add up" not in index_of(one)
 
 
 def test_a_planted_value_is_shown_beside_the_measured_one():
-    assert "Planted" in page_of(planted(), "verbosity-long")
-    assert "design effect 1.00 0.600" in page_of(planted(), "verbosity-long")
-    assert "Planted" not in page_of(report(), "verbosity-long")
+    assert "True value" in page_of(planted(), "verbosity-long")
+    assert "design effect 1.00 60%" in page_of(planted(), "verbosity-long")
+    assert "True value" not in page_of(report(), "verbosity-long")
 
 
 def test_other_prompts_do_not_enter_the_pages():
@@ -407,7 +410,7 @@ def test_two_runs_of_one_judge_have_pages_of_their_own():
 
 
 INTERVAL = GradeScale("interval", low=0.0, high=10.0)
-ANY = "a changed verdict is any difference at all"
+ANY = "any difference counts as a changed verdict"
 
 
 def test_on_an_interval_scale_it_is_said_what_a_changed_verdict_is():
@@ -421,24 +424,25 @@ def test_on_an_interval_scale_it_is_said_what_a_changed_verdict_is():
 
 
 def test_rows_that_repeat_an_earlier_one_are_told():
-    assert "7 rows repeat an earlier one: no independent evidence" in index_of(report(dataset=dataset(duplicates=7)))
-    assert "1 row repeats an earlier one" in index_of(report(dataset=dataset(duplicates=1)))
-    assert "an earlier one" not in index_of(report())
+    assert "7 rows repeat an earlier row, so not independent evidence" in index_of(
+        report(dataset=dataset(duplicates=7))
+    )
+    assert "1 row repeats an earlier row" in index_of(report(dataset=dataset(duplicates=1)))
+    assert "an earlier row" not in index_of(report())
 
 
 def test_stability_is_shown_where_repeats_were_asked_for_other_tests():
     tests = [stress_test("paraphrase")]
     parts = {test: JUDGES["sound-examiner"][test] for test in ("paraphrase", "stability")}
     index = index_of(report("x", parts=parts, tests=tests))
-    assert "Not measured: nothing was asked twice" not in index
-    assert "Not measured, since nothing" not in index
-    assert "0.017 [" in index.partition("One request, asked again.")[2]
+    assert "Not measured: no request was repeated" not in index
+    assert "2% [" in index.partition("Does the same request get the same answer?")[2]
 
 
 def test_a_test_without_texts_says_why_in_its_cell_and_on_its_page():
     nothing_made = made("paraphrase", accepted=0, validated=0, given_up=58, rejected={"too long": 80})
     one = report("x", parts={}, measured=[], tests=[stress_test("paraphrase", made=nothing_made)])
-    words_of = "0 of 60 texts were made: 80 attempts were rejected, most often (80) because of: too long"
+    words_of = "0 of 60 texts were made: 80 attempts were rejected, most often (80) for this reason: too long"
     assert words_of in index_of(one)
     assert words_of in page_of(one, "paraphrase")
 
@@ -446,4 +450,4 @@ def test_a_test_without_texts_says_why_in_its_cell_and_on_its_page():
 def test_a_cell_says_how_many_items_without_a_verdict_forbid_a_pass():
     left_out = {"left_out": {"without a verdict on the changed text": 40}, "bounds": (0.0, 0.4)}
     parts = {"stability": [("flip-rate", rate(0, 60, **left_out))]}
-    assert "40 without a verdict might have changed it" in index_of(report("x", parts=parts))
+    assert "40 missing verdicts could have changed the result" in index_of(report("x", parts=parts))

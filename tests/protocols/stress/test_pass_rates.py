@@ -74,7 +74,7 @@ def test_a_judge_without_any_rate_has_no_summary():
         (None,),
         (None,),
     )
-    assert "no changed text with a gold label was judged" in render_stress_pages([bare])["index.html"]
+    assert "no labeled changed text was judged" in render_stress_pages([bare])["index.html"]
 
 
 def test_two_judges_side_by_side_have_a_spread_for_each_test():
@@ -83,5 +83,5 @@ def test_two_judges_side_by_side_have_a_spread_for_each_test():
     found = pass_rates([report, other], ["a", "b"])
     assert all(over.count == 2 and over.deviation == 0 for _, _, over in found.rows)
     page = render_stress_pages([report, other])["index.html"]
-    assert "Expected labels, test by test" in page
-    assert "Cost of a percentage point" in page
+    assert "Expected labels by test" in page
+    assert "Cost per percentage point" in page

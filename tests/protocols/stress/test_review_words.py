@@ -77,28 +77,28 @@ def plain(text):
 
 def test_the_line_says_how_many_by_whom_and_what_became_of_them():
     assert review_words(review()) == (
-        "18 of 24 generated texts were reviewed, by 2 people: 3 rejected, 2 edited, 1 relabelled, "
-        "1 settled by an adjudicator; 6 undecided count all the same"
+        "18 of 24 generated texts were reviewed, by 2 people: 3 rejected, 2 edited, 1 relabeled, "
+        "1 decided by an adjudicator; 6 undecided, included"
     )
     left_out = review(policy="leave-out", left_out=6, people=1, adjudicated=0, edited=0, relabelled=0)
-    assert review_words(left_out).endswith("by 1 person: 3 rejected; 6 undecided are left out")
+    assert review_words(left_out).endswith("by 1 person: 3 rejected; 6 undecided, excluded")
     nobody = review(reviewed=0, people=0, rejected=0, edited=0, relabelled=0, adjudicated=0, undecided=24)
-    assert review_words(nobody) == "0 of 24 generated texts were reviewed; 24 undecided count all the same"
-    assert review_words(review(undecided=0)).endswith("; none is undecided")
+    assert review_words(nobody) == "0 of 24 generated texts were reviewed; 24 undecided, included"
+    assert review_words(review(undecided=0)).endswith("; none undecided")
 
 
 def test_agreement_has_its_interval_or_the_reason():
     assert agreement_words(review()) == (
-        "Agreement of people: 0.944 [0.740, 0.990] (17/18); Krippendorff's alpha 0.812 [0.310, 0.970] (18 items)"
+        "Agreement between reviewers: 94% [74, 99] (17/18); Krippendorff's alpha 0.81 [0.31, 0.97] (18 items)"
     )
     assert agreement_words(review(agreement=NONE, alpha=NONE)) == (
-        "Agreement of people: undefined, no item was decided by two people"
+        "Agreement between reviewers: undefined, no item was decided by two people"
     )
     constant = Undefined(reason="all decisions are one")
     assert agreement_words(review(alpha=constant)).endswith("alpha undefined, all decisions are one")
     bare = replace(found(1, 2, 0.1, 0.9), interval=None)
-    assert rate_words(bare) == "0.500 without an interval (1/2)"
-    assert coefficient_words(bare) == "0.500 without an interval (2 pairs)"
+    assert rate_words(bare) == "50% without an interval (1/2)"
+    assert coefficient_words(bare) == "0.50 without an interval (2 pairs)"
 
 
 def test_the_page_has_every_figure_with_its_parts():
@@ -106,27 +106,27 @@ def test_the_page_has_every_figure_with_its_parts():
     for words in (
         "Generated 24",
         "Reviewed 18",
-        "People 2, 2 for each text",
+        "Reviewers 2, 2 per text",
         "Decisions 36, 34 blind, 2 assisted",
         "Rejected 3",
         "Edited 2",
-        "Relabelled 1",
+        "Relabeled 1",
         "Adjudicated 1",
         "Undecided 6",
-        "0.944 [0.740, 0.990] 17/18; 95 %, cluster-Wilson over originals",
-        "0.812 [0.310, 0.970] n = 18",
-        "undefined: no item was decided by two people left out: 18 fewer than two people decided",
-        "paraphrase 0.167 [0.060, 0.390] 3/18",
-        "generator writer 0.167 [0.050, 0.400] 3/18",
-        "counts all the same",
+        "94% [74, 99] 17/18; 95%, cluster-Wilson over originals",
+        "0.81 [0.31, 0.97] n = 18",
+        "undefined: no item was decided by two people excluded: 18 fewer than two people decided",
+        "paraphrase 17% [6, 39] 3/18",
+        "generator writer 17% [5, 40] 3/18",
+        "are included",
     ):
         assert words in text, words
-    assert "is left out, by the study file" in plain(page(review(policy="leave-out", left_out=6)))
-    assert "Undecided 6, 6 left out" in plain(page(review(policy="leave-out", left_out=6)))
+    assert "are excluded, as set in the study file" in plain(page(review(policy="leave-out", left_out=6)))
+    assert "Undecided 6, 6 excluded" in plain(page(review(policy="leave-out", left_out=6)))
 
 
 def test_without_a_review_nothing_is_said():
-    assert "What people said" not in page(None)
+    assert "Human review" not in page(None)
     assert "Review:" not in render_stress_markdown(report())
 
 
@@ -144,7 +144,7 @@ def test_judges_of_one_study_share_it_and_others_have_their_own():
 def test_the_card_has_two_lines_and_keeps_to_its_length():
     card = render_stress_markdown(report(review=review()))
     assert "- Review: 18 of 24 generated texts were reviewed, by 2 people: 3 rejected" in card
-    assert "- Agreement of people: 0.944" in card
+    assert "- Agreement between reviewers: 94%" in card
     assert len(card.splitlines()) <= 60
 
 
@@ -158,11 +158,11 @@ def test_the_record_keeps_it():
 @pytest.mark.parametrize(
     ("made", "words"),
     [
-        ({"rejected_by_review": 5}, "no text is left of 5 that were made: 5 rejected by people"),
-        ({"left_out": 5, "undecided": 5}, "no text is left of 5 that were made: 5 left out until people settle them"),
+        ({"rejected_by_review": 5}, "0 of 5 generated texts remain: 5 rejected by reviewers"),
+        ({"left_out": 5, "undecided": 5}, "0 of 5 generated texts remain: 5 excluded until reviewers decide"),
         (
             {"rejected_by_review": 2, "left_out": 3},
-            "no text is left of 5 that were made: 2 rejected by people; 3 left out until people settle them",
+            "0 of 5 generated texts remain: 2 rejected by reviewers; 3 excluded until reviewers decide",
         ),
         ({"rejected_by_review": 4}, ""),
     ],

@@ -116,7 +116,7 @@ def test_what_a_generator_writes_is_never_looked_up(study):
     assert source_of(parse_study(text, study.folder)) is None
 
 
-@pytest.mark.parametrize("damage", ["cut", "edited", "no manifest", "of another set"])
+@pytest.mark.parametrize("damage", ["cut", "edited", "not a valid manifest", "of another set"])
 def test_a_note_that_is_not_sound_is_not_believed(study, damage):
     made = write_stress_set(study)
     note, ids = made.folder / stimuli.NOTE, [stimulus.id for stimulus in made]
@@ -124,7 +124,7 @@ def test_a_note_that_is_not_sound_is_not_believed(study, damage):
         note.write_text(note.read_text()[:20])
     elif damage == "edited":
         note.write_text(json.dumps(json.loads(note.read_text()) | {"source": "x"}))
-    elif damage == "no manifest":
+    elif damage == "not a valid manifest":
         (made.folder / "manifest.json").unlink()
     else:
         stimuli.note_source(made.folder, "x")

@@ -23,10 +23,10 @@ def record(name, result):
         ("shift-equivalence", mean(-0.4, -0.9, 0.0), "-0.40", "[-0.90, 0.00]", "grades"),
         ("grade-bias", mean(0.0, -0.004, 0.2), "0.00", "[0.00, +0.20]", "grades"),
         ("mean-absolute-error", mean(0.4, 0.1, 0.9), "0.40", "[0.10, 0.90]", "grades"),
-        ("excess-change", mean(0.4, -0.1, 0.9), "+0.400", "[-0.100, +0.900]", ""),
-        ("verdict-entropy", mean(0.918, 0.8, 1.0), "0.918", "[0.800, 1.000]", "bits"),
-        ("weighted-kappa", mean(-0.12, -0.4, 0.2), "-0.120", "[-0.400, 0.200]", ""),
-        ("change-rate", rate(30, 60), "0.500", "[0.377, 0.623]", ""),
+        ("excess-change", mean(0.4, -0.1, 0.9), "+40 points", "[-10, +90]", ""),
+        ("verdict-entropy", mean(0.918, 0.8, 1.0), "0.92", "[0.80, 1.00]", "bits"),
+        ("weighted-kappa", mean(-0.12, -0.4, 0.2), "-0.12", "[-0.40, 0.20]", ""),
+        ("change-rate", rate(30, 60), "50%", "[38, 62]", ""),
         ("compression", mean(0.7, 0.5, 0.9), "0.70", "[0.50, 0.90]", ""),
     ],
 )
@@ -44,17 +44,20 @@ def test_an_open_or_missing_interval_is_said():
 
 
 @pytest.mark.parametrize(
-    ("least", "most", "words"),
+    ("measure", "least", "most", "words"),
     [
-        (None, 0.1, "≤ 0.1"),
-        (0.8, None, "≥ 0.8"),
-        (-0.15000000000000002, 0.15000000000000002, "within ±0.15"),
-        (0.0, 1.0, "from 0.0 to 1.0"),
-        (None, None, "no limit"),
+        ("change-rate", None, 0.1, "at most 10%"),
+        ("flip-detection", 0.8, None, "at least 80%"),
+        ("weighted-kappa", 0.4, None, "at least 0.4"),
+        ("weighted-kappa", 0.0, None, "at least 0"),
+        ("shift-equivalence", -0.15000000000000002, 0.15000000000000002, "within ±0.15 grades"),
+        ("change-rate", 0.0, 1.0, "from 0 to 100%"),
+        ("excess-change", None, 0.025, "at most 2.5 points"),
+        ("change-rate", None, None, "no threshold"),
     ],
 )
-def test_a_limit_in_words(least, most, words):
-    assert allowed_words(least, most) == words
+def test_a_limit_in_words(measure, least, most, words):
+    assert allowed_words(measure, least, most) == words
 
 
 @pytest.mark.parametrize(
@@ -67,9 +70,9 @@ def test_a_shift_has_its_sign_and_zero_has_none(value, written):
 
 
 @pytest.mark.parametrize("scale", ["bits", "coefficient"])
-def test_bits_and_coefficients_have_three_decimals(scale):
-    assert numbers.scaled(0.81251, scale) == "0.813"
-    assert numbers.scaled_interval(-0.5, 1.0, scale) == "[-0.500, 1.000]"
+def test_bits_and_coefficients_have_two_decimals(scale):
+    assert numbers.scaled(0.81251, scale) == "0.81"
+    assert numbers.scaled_interval(-0.5, 1.0, scale) == "[-0.50, 1.00]"
 
 
 def test_the_examples_hold():

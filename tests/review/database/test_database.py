@@ -100,7 +100,7 @@ def test_a_database_of_a_newer_program_is_refused_with_what_to_do(url):
     with database.write() as connection:
         connection.execute(text("update alembic_version set version_num = '9999'"))
     database.close()
-    with pytest.raises(UsageError, match="version 9999, and this program knows versions up to 0001") as refused:
+    with pytest.raises(UsageError, match="version 9999, but this program supports versions up to 0001") as refused:
         open_database(url)
     assert refused.value.fix == "pip install --upgrade umpirical"
 
@@ -132,12 +132,12 @@ def test_postgres_is_set_to_survive_and_to_see_what_others_committed(fresh_postg
 @pytest.mark.parametrize(
     ("url", "says"),
     [
-        ("review.sqlite", "not given as a URL"),
-        ("sqlite://", "kept in a file"),
-        ("sqlite:///:memory:", "kept in a file"),
-        ("sqlite:///a.sqlite?mode=ro", "kept in a file"),
-        ("mysql://me@there/review", "cannot be kept in mysql"),
-        ("postgresql+asyncpg://me@there/review", "cannot be kept in postgresql"),
+        ("review.sqlite", "must be a URL"),
+        ("sqlite://", "needs a file name"),
+        ("sqlite:///:memory:", "needs a file name"),
+        ("sqlite:///a.sqlite?mode=ro", "needs a file name"),
+        ("mysql://me@there/review", "unsupported database mysql"),
+        ("postgresql+asyncpg://me@there/review", "unsupported database postgresql"),
     ],
 )
 def test_what_is_no_database_of_ours_is_refused(url, says):
@@ -147,7 +147,7 @@ def test_what_is_no_database_of_ours_is_refused(url, says):
 
 
 def test_a_server_that_is_not_there_is_said_without_the_password(tmp_path):
-    with pytest.raises(UsageError, match="cannot be opened") as refused:
+    with pytest.raises(UsageError, match="cannot open the review database") as refused:
         open_database(f"postgresql+psycopg://me:s3cr3t@/review?host={tmp_path}")
     assert "s3cr3t" not in str(refused.value)
     assert refused.value.fix
@@ -189,7 +189,7 @@ def test_what_is_not_installed_is_named(absent, imported, fix):
 
 def test_postgres_without_its_driver_is_named(monkeypatch):
     monkeypatch.setattr("umpirical.review.database.connection.find_spec", lambda _: None)
-    with pytest.raises(UsageError, match="psycopg") as refused:
+    with pytest.raises(UsageError, match="postgres extra") as refused:
         open_database("postgresql://me@there/review")
     assert "umpirical[postgres]" in refused.value.fix
 

@@ -94,6 +94,6 @@ def test_what_does_not_fit_is_refused_whole(desk_of, elsewhere):
         desk.restore(added(elsewhere))
     assert list(desk.decisions()) == []
     desk.add(elsewhere.items())
-    with pytest.raises(UsageError, match="text of revision 1 of item item-0 is missing"):
+    with pytest.raises(UsageError, match="revision 1 of item item-0 has no text"):
         desk.restore(added(elsewhere, revisions=[]))
     assert list(desk.decisions()) == []

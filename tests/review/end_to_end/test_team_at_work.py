@@ -61,7 +61,7 @@ def at_work(browser, review):
         people.append(kind(page, name))
         complaints.append(heard)
     press_through(people[2].page, "Disputes")
-    people[2].page.get_by_role("heading", name="Nothing for you to settle").wait_for()
+    people[2].page.get_by_role("heading", name="No disputes for you").wait_for()
     return people, complaints
 
 

@@ -54,7 +54,7 @@ def test_what_people_say_goes_there_and_comes_back(form, full, another, tmp_path
 @pytest.mark.parametrize("form", FORMS)
 def test_what_has_no_place_there_is_counted(form, full):
     assert export_review(full, form).notes == (
-        "2 undone, replaced or adjudicating decisions are only in the umpirical format",
+        "2 undone, replaced or adjudicating decisions were not exported; use the umpirical format",
     )
 
 
@@ -216,27 +216,27 @@ HOSTILE = {
     "an unknown label": (
         record("flip", "accept", label="9"),
         task("flip", "accept", label="9"),
-        "label '9' is not known; expected one of 1, 2, 3",
+        "unknown label '9'; expected one of 1, 2, 3",
     ),
     "a label where there is none": (
         record("one", "accept", label="1"),
         task("one", "accept", label="1"),
         "this item has no labels",
     ),
-    "no label": (record("flip", "accept"), task("flip", "accept"), "no label is given"),
-    "no decision": (record("one", ""), task("one", ""), "no decision is given"),
-    "an unknown decision": (record("one", "drop"), task("one", "drop"), "decision 'drop' is not known"),
-    "an edit that edits nothing": (record("one", "edit"), task("one", "edit"), "an edit needs a text of its own"),
+    "no label": (record("flip", "accept"), task("flip", "accept"), "the label is missing"),
+    "no decision": (record("one", ""), task("one", ""), "the decision is missing"),
+    "an unknown decision": (record("one", "drop"), task("one", "drop"), "unknown decision 'drop'"),
+    "an edit that edits nothing": (record("one", "edit"), task("one", "edit"), "an edit needs a text"),
     "a long text": (
         record("one", "edit", text="x" * 200_001),
         task("one", "edit", text="x" * 200_001),
         "200,001 characters",
     ),
-    "no name": (record("one", "accept", user=" "), task("one", "accept", completed_by=" "), "cannot be a name"),
+    "no name": (record("one", "accept", user=" "), task("one", "accept", completed_by=" "), "is not a valid name"),
     "a name that moves the terminal": (
         record("one", "accept", user="a\x1b[2J"),
         task("one", "accept", completed_by="a\x1b[2J"),
-        "cannot be a name",
+        "is not a valid name",
     ),
     "no time": (
         record("one", "accept", inserted_at="soon"),

@@ -112,7 +112,7 @@ LINES = {
     "an unknown record": (
         4,
         lambda line: line.replace('"record":"item"', '"record":"user"'),
-        "record 'user' is not known",
+        "unknown record 'user'",
     ),
     "a stray key": (2, lambda line: line.replace("{", '{"admin":true,', 1), "'admin' is not known"),
     "a key too few": (2, lambda line: line.replace('"sensitive":false,', ""), "'sensitive' is missing"),
@@ -149,17 +149,17 @@ def altered(text, kind, change):
 
 
 RECORDS = {
-    "an unknown item": ("decision", {"item": "nowhere"}, "that does not exist"),
-    "an unknown text": ("decision", {"revision": 7}, "that does not exist"),
-    "an unknown label": ("decision", {"label": "excellent"}, "label 'excellent' is not known"),
+    "an unknown item": ("decision", {"item": "nowhere"}, "does not exist"),
+    "an unknown text": ("decision", {"revision": 7}, "does not exist"),
+    "an unknown label": ("decision", {"label": "excellent"}, "unknown label 'excellent'"),
     "an unknown guideline": ("decision", {"guideline": 9}, "guideline 9 is not in the file"),
     "no time": ("decision", {"at": "yesterday"}, "is not a time"),
     "an empty time": ("decision", {"at": ""}, "expected a time"),
-    "no name": ("decision", {"reviewer": "a\x1b]0;x\x07"}, "cannot be a name"),
-    "a long name": ("decision", {"reviewer": "a" * 65}, "cannot be a name"),
+    "no name": ("decision", {"reviewer": "a\x1b]0;x\x07"}, "is not a valid name"),
+    "a long name": ("decision", {"reviewer": "a" * 65}, "is not a valid name"),
     "an unknown kind": ("decision", {"kind": "delete"}, "kind"),
-    "a revision of nothing": ("revision", {"item": "nowhere"}, "that does not exist"),
-    "a revision of a later one": ("revision", {"parent": 9}, "that does not exist"),
+    "a revision of nothing": ("revision", {"item": "nowhere"}, "does not exist"),
+    "a revision of a later one": ("revision", {"parent": 9}, "does not exist"),
 }
 
 
@@ -179,7 +179,7 @@ def test_an_item_that_is_another_one_here_is_refused(full, another, tmp_path):
     desk = another()
     desk.add(full.items())
     text, _ = altered(exported(full), "item", {"after": "Something else."})
-    with pytest.raises(UsageError, match="items never change"):
+    with pytest.raises(UsageError, match="a different item with the same id"):
         taken(desk, text, tmp_path / "review.jsonl")
 
 

@@ -20,7 +20,7 @@ def test_a_reviewer_accepts_skips_rejects_and_undoes_by_keys(browser, served):
         press(page, "a")
         assert page.locator(".last").inner_text() == "Your last decision: accepted"
         press(page, "r", "3")
-        assert "rejected: no one would write this" in page.locator(".last").inner_text()
+        assert "rejected: it reads unnaturally" in page.locator(".last").inner_text()
         assert current(review) == {
             "paraphrase-0": ("accept", "", None),
             "paraphrase-1": ("reject", "", "unnatural"),
@@ -327,7 +327,7 @@ def test_new_items_arrive_while_the_page_is_open(browser, served):
         assert page.locator("#left").inner_text() == "4"
         for _ in range(4):
             press(page, "a")
-        assert "More may come" in page.locator("main").inner_text()
+        assert "More items may appear" in page.locator("main").inner_text()
         waiting.append(samples.paraphrase(4))
         page.locator('#screen[data-item="paraphrase-4"]').wait_for(state="attached")
 
@@ -335,8 +335,8 @@ def test_new_items_arrive_while_the_page_is_open(browser, served):
 def test_without_a_feed_an_empty_desk_says_that_no_more_come(browser, served):
     review = served()
     with signed_in(browser, review) as page:
-        assert page.get_by_role("heading", level=1).inner_text() == "There is nothing for you to decide"
-        assert "No more are on their way" in page.locator("main").inner_text()
+        assert page.get_by_role("heading", level=1).inner_text() == "Nothing for you to decide"
+        assert "No more items are coming" in page.locator("main").inner_text()
 
 
 def test_everything_works_without_script(browser, served):
@@ -348,7 +348,7 @@ def test_everything_works_without_script(browser, served):
         assert page.locator(".last").inner_text() == "Your last decision: accepted"
         page.get_by_role("button", name="Undo").click()
         assert item_shown(page) == "labelled-0"
-        page.get_by_role("button", name="should be shown to nobody").click()
+        page.get_by_role("button", name="should not be shown to anyone").click()
         page.get_by_text("Edit the text").click()
         page.locator("textarea[name=text]").fill("Another\ntext.")
         page.get_by_role("button", name="Save edit").click()

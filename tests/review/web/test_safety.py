@@ -345,7 +345,7 @@ async def test_tokens_are_in_no_log(review, caplog, capfd):
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.com"])  # noqa: S104
 def test_nothing_is_exposed_unasked(host):
-    with pytest.raises(UsageError, match="Refusing to expose") as refused:
+    with pytest.raises(UsageError, match="will not expose") as refused:
         listen(host)
     assert refused.value.exit_code == 2
 

@@ -81,11 +81,11 @@ def test_an_adjudicator_sides_with_one_of_them(browser, served, script):
         sides = page.locator(".disputant")
         assert [side.locator(".verdict").inner_text() for side in sides.all()] == [
             "accepted with an edit",
-            "rejected: not the change that was asked for",
+            "rejected: not the requested change",
         ]
         assert "Too stiff." in sides.first.inner_text()
-        page.get_by_role("button", name="Side with ana").click()
-        page.get_by_role("heading", name="Nothing for you to settle").wait_for()
+        page.get_by_role("button", name="Agree with ana").click()
+        page.get_by_role("heading", name="No disputes for you").wait_for()
     [outcome] = review.desk.outcomes()
     assert (outcome.state, outcome.text, outcome.adjudicator) == ("accepted", "A better text.", "carl")
 
@@ -118,14 +118,14 @@ def test_a_dispute_is_left_for_later_settled_and_undone(browser, served, script)
     carl = {"name": "carl", "role": "adjudicator", "path": "/adjudicate"}
     with signed_in(browser, review, **carl, java_script_enabled=script) as page:
         first = item_shown(page)
-        page.get_by_role("link", name="Leave it for later").click()
+        page.get_by_role("link", name="Decide later").click()
         page.locator(f'#screen:not([data-item="{first}"])').wait_for(state="attached")
         second = item_shown(page)
         page.get_by_role("button", name="Accept").click()
         page.locator(f'#screen[data-item="{first}"]').wait_for(state="attached")
         assert {each.item: each.state for each in review.desk.outcomes()} == {first: "disputed", second: "accepted"}
         page.get_by_role("button", name="Undo").click()
-        page.get_by_role("link", name="Leave it for later").wait_for()
+        page.get_by_role("link", name="Decide later").wait_for()
     assert [each.state for each in review.desk.outcomes()] == ["disputed", "disputed"]
 
 
@@ -234,7 +234,7 @@ def test_axe_finds_nothing_wrong_with_an_empty_desk(browser, served, scheme, rol
 def test_the_buttons_are_on_the_first_screen_of_a_long_text(browser, served):
     review = served(samples.long_item())
     with signed_in(browser, review) as page:
-        for name in ("Accept", "Skip", "not the change that was asked for"):
+        for name in ("Accept", "Skip", "not the requested change"):
             box = page.get_by_role("button", name=name).bounding_box()
             assert box["y"] + box["height"] < 900
         page.mouse.wheel(0, 400)

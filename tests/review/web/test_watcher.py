@@ -56,9 +56,9 @@ async def test_a_feed_that_fails_is_said_and_tried_again(served):
         return desk.add([samples.paraphrase()])
 
     review = served(feed=feed)
-    await shown(review, "New items could not be read: OSError: the store is gone")
+    await shown(review, "Cannot read new items: OSError: the store is gone")
     trouble.clear()
-    await shown(review, "1 item waits for you")
+    await shown(review, "1 item left for you")
 
 
 async def shown(review, words):

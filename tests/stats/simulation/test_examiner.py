@@ -196,7 +196,7 @@ def test_what_the_verbosity_tests_ask_for_is_heeded(ratio):
 
 @pytest.mark.parametrize("ratio", [0.0, -1.0, math.nan])
 def test_a_ratio_of_words_is_positive(ratio):
-    with pytest.raises(ValueError, match="a ratio of words is positive"):
+    with pytest.raises(ValueError, match="a ratio of words must be positive"):
         length_pull(LatentExaminer(noise=0.1), ratio)
 
 

@@ -140,9 +140,9 @@ def test_every_stimulus_is_there_once(size):
 
 
 def test_a_size_that_is_not_known_is_answered_with_those_that_are():
-    with pytest.raises(UsageError, match="no size 'huge'") as refused:
+    with pytest.raises(UsageError, match="invalid size 'huge'") as refused:
         recipe("huge")
-    assert refused.value.fix == "known: screen, paper, standard, full"
+    assert refused.value.fix == "choose screen, paper, standard, full"
 
 
 # Vacuum.

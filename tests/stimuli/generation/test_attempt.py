@@ -112,7 +112,7 @@ def test_a_generator_that(what):
         (said("\n \n"), "the generator wrote nothing"),
         (said(PARAPHRASE, finish="length"), "the generator was cut off at max_tokens"),
         (said(PARAPHRASE, finish="content_filter"), "the generator was stopped by a content filter"),
-        (said("x" * (LONGEST_TEXT + 1)), "the generator did not stop: 200,001 characters, allowed: 200,000"),
+        (said("x" * (LONGEST_TEXT + 1)), "the generator did not stop: 200,001 characters; the limit is 200,000"),
     ],
 )
 def test_an_answer_that_is_no_text(answer, reason):

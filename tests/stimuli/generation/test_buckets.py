@@ -148,11 +148,11 @@ def test_more_for_each_level_keeps_the_examples_of_the_first():
 
 def test_what_cannot_be_spread_is_said():
     assert plan(EVERY_LEVEL, scale=GradeScale("nominal", ("a", "b"))) == (
-        "a nominal scale has no levels in order to spread texts over"
+        "a nominal scale has no ordered levels to write texts for"
     )
     no_task = [original("A text.", task="", name="x")]
-    assert plan(no_task) == plan([]) == "no original has a task to write a response to"
-    with pytest.raises(UsageError, match="0 texts for each level"):
+    assert plan(no_task) == plan([]) == "no original has a task to respond to"
+    with pytest.raises(UsageError, match="texts for each level: 0"):
         plan(EVERY_LEVEL, per_level=0)
 
 
@@ -213,7 +213,7 @@ def test_what_was_filled_and_what_was_not():
         untried=1,
         tried=1,
         examples_from=("2",),
-        reasons={"validators could not be read": 1},
+        reasons={"validator replies could not be read": 1},
     )
     assert level_3 == replace(level_2, level="3", untried=2, tried=0, examples_from=("3",), reasons={})
 
@@ -221,8 +221,8 @@ def test_what_was_filled_and_what_was_not():
 @pytest.mark.parametrize(
     ("opinions", "reason"),
     [
-        (["?", "!"], "validators could not be read"),
-        (["?", refused()], "validators could not be read"),
+        (["?", "!"], "validator replies could not be read"),
+        (["?", refused()], "validator replies could not be read"),
         (["?", grade(3)], "validators did not agree"),
         ([refused(), refused()], "validators did not agree"),
     ],
@@ -289,7 +289,7 @@ def test_it_is_told_how_many_originals_have_every_level():
             texts[commission.id] = drive(commission, text=new_text(number), opinions=[grade(commission.target)] * 2)[0]
     assert all(settled.stimulus for settled in texts.values())
     report = source_report(commissions, texts.values())
-    assert report == {"synthetic-ordinal": "of 3 originals, 1 have a text of every level, and 1 of none"}
+    assert report == {"synthetic-ordinal": "of 3 originals, 1 have a text for every level, and 1 have none"}
 
 
 def new_text(number):

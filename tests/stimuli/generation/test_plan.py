@@ -111,7 +111,7 @@ def test_a_text_that_is_there_twice_is_written_once():
     source = original()
     commissions, skipped = plan([source, source], "paraphrase")
     assert len(commissions) == 1
-    assert skipped == [Skipped("paraphrase", source.id, "the original is there twice")]
+    assert skipped == [Skipped("paraphrase", source.id, "the original appears twice")]
 
 
 def test_levels_are_planned_for_an_ordinal_scale_only():
@@ -125,7 +125,7 @@ def test_levels_are_planned_for_an_ordinal_scale_only():
         assert (skip.test, skip.source) == ("synthetic-ordinal", "")
         assert (
             skip.reason
-            == f"{'an' if scale is INTERVAL else 'a'} {scale.kind} scale has no levels in order to spread texts over"
+            == f"{'an' if scale is INTERVAL else 'a'} {scale.kind} scale has no ordered levels to write texts for"
         )
 
 

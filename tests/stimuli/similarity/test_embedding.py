@@ -141,7 +141,7 @@ def test_empty_text_and_surrogates(fake):
 
 def test_a_missing_package_is_said_with_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(UsageError, match="need the package onnxruntime") as caught:
+    with pytest.raises(UsageError, match="require the package onnxruntime") as caught:
         Embedding(tmp_path / "model.onnx", tmp_path / "tokenizer.json")
     assert "umpirical[embeddings]" in caught.value.fix
     assert "--no-deps" in caught.value.fix
@@ -157,7 +157,7 @@ def test_files_are_looked_for_without_importing_their_packages(monkeypatch, tmp_
     (package / "model.onnx").write_bytes(b"weights")
     right = hashlib.sha256(b"weights").hexdigest()
     assert _installed_file("some_weights", "model.onnx", right) == package / "model.onnx"
-    with pytest.raises(UsageError, match="it is another file than the one that was tested"):
+    with pytest.raises(UsageError, match="it is not the tested version"):
         _installed_file("some_weights", "model.onnx", right[::-1])
     with pytest.raises(UsageError, match="package no_such_weights, which is not installed"):
         _installed_file("no_such_weights", "model.onnx", right)

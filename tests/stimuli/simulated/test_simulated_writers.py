@@ -129,10 +129,10 @@ def test_the_same_question_has_the_same_answer_in_any_process():
 @pytest.mark.parametrize(
     ("name", "faults", "said"),
     [
-        ("writer", {}, "there are generator, validator"),
-        ("generator", {"errors": 0.1}, "known: misses, refusals, copies"),
-        ("validator", {"errors": 1.5}, "a share from 0 to 1"),
-        ("validator", {"errors": True}, "a share from 0 to 1"),
+        ("writer", {}, "choose generator, validator"),
+        ("generator", {"errors": 0.1}, "choose one of: misses, refusals, copies"),
+        ("validator", {"errors": 1.5}, "a number from 0 to 1"),
+        ("validator", {"errors": True}, "a number from 0 to 1"),
     ],
 )
 def test_what_cannot_be_planted_is_refused(name, faults, said):

@@ -141,4 +141,4 @@ def test_a_rule_that_a_run_breaks_is_tested_by_its_opposite(run):
 def test_what_cannot_be_made_is_counted(run):
     skipped = Counter()
     assert not list(cases_of(run, [GivenRule(Forbid("delete_all"))], edits=list(EDITS.values()), skipped=skipped))
-    assert skipped == {"forbidden-call: the forbidden tool has no example of a call": 1}
+    assert skipped == {"forbidden-call: the transcript has no example of a call to the forbidden tool": 1}

@@ -41,7 +41,7 @@ def chat_messages(found: object) -> tuple[tuple[Message, ...], set[str]]:
     messages, unread = [], set[str]()
     for number, message in enumerate(found, 1):
         if not isinstance(message, Mapping):
-            raise ValueError(f"message {number} is no object")  # noqa: TRY004
+            raise ValueError(f"message {number} is not an object")  # noqa: TRY004
         try:
             messages.append(_message(message))
         except ValueError as error:
@@ -53,7 +53,7 @@ def chat_messages(found: object) -> tuple[tuple[Message, ...], set[str]]:
 def _message(found: Mapping[str, Any]) -> Message:
     role = found.get("role")
     if not isinstance(role, str) or role not in ROLES:
-        raise ValueError(f"the role {role!r:.40} is not known; there are: {', '.join(ROLES)}")
+        raise ValueError(f"unknown role {role!r:.40}; choose one of: {', '.join(ROLES)}")
     text, attachments, thought = _content(found.get("content"))
     reasoning = [_text(found, name) for name in ("reasoning", "reasoning_content")]
     is_tool = ROLES[role] == "tool"
@@ -85,7 +85,7 @@ def _content(content: object) -> tuple[str, list[str], str]:
             texts.append(part)
             continue
         if not isinstance(part, Mapping):
-            raise ValueError("a part of its content is neither text nor an object")  # noqa: TRY004
+            raise ValueError("a part of the content is neither text nor an object")  # noqa: TRY004
         kind = part.get("type")
         if kind in _OTHER_API:
             raise ValueError(f"a part of type {kind!r} belongs to another API: write calls as tool_calls")
@@ -120,10 +120,10 @@ def _attachments(found: Mapping[str, Any]) -> Iterator[str]:
 def _calls(found: Mapping[str, Any]) -> Iterator[ToolCall]:
     calls = found.get("tool_calls")
     if calls is not None and not isinstance(calls, list):
-        raise ValueError("tool_calls is no list")
+        raise ValueError("tool_calls must be a list")
     for call in calls or ():
         if not isinstance(call, Mapping):
-            raise ValueError("a call is no object")  # noqa: TRY004
+            raise ValueError("a tool call must be an object")  # noqa: TRY004
         yield _call(call)
     if isinstance(old := found.get("function_call"), Mapping):
         yield _call({"function": old})
@@ -134,7 +134,7 @@ def _call(call: Mapping[str, Any]) -> ToolCall:
     inner = next((call[name] for name in ("function", "custom") if isinstance(call.get(name), Mapping)), call)
     name = next((inner[key] for key in ("name", "function") if isinstance(inner.get(key), str)), "")
     if not name:
-        raise ValueError("a call names no tool")
+        raise ValueError("a tool call has no tool name")
     arguments = inner.get("arguments", inner.get("input"))
     return ToolCall(_text(call, "id"), name, "{}" if arguments in (None, "") else written(arguments))
 
@@ -162,12 +162,12 @@ def read_messages(source: TranscriptSource, note: Callable[[str], None]) -> Iter
         count += 1
         record: Mapping[str, Any] = found if isinstance(found, Mapping) else {"messages": found}
         if "messages" not in record:
-            fix = "write a list of messages to a line, or an object with `messages`"
-            raise ConfigError("there are no `messages`", where=place, fix=fix)
+            fix = "write one list of messages per line, or an object with `messages`"
+            raise ConfigError("`messages` is missing", where=place, fix=fix)
         try:
             messages, fields = chat_messages(record["messages"])
         except ValueError as error:
-            fix = "write messages as OpenAI's chat API has them"
+            fix = "write messages in the OpenAI chat format"
             raise ConfigError(str(error), where=place, fix=fix) from None
         unread.update(fields)
         strata, columns = values.of(_known(record), place)
@@ -175,12 +175,12 @@ def read_messages(source: TranscriptSource, note: Callable[[str], None]) -> Iter
         if messages:
             yield Transcript(messages, place if name in (None, "") else written(name), strata, columns)
         else:
-            note(f"{place}: there are no messages, and it is left out")
+            note(f"{place}: no messages; excluded")
     if count:
         values.check()
     if unread:
         listed = ", ".join(f"{name[:60]} ({number:,})" for name, number in unread.most_common(SHOWN))
-        note(f"fields of messages that are not read, with the number of transcripts that have them: {listed}")
+        note(f"unused message fields, with the number of transcripts that have them: {listed}")
 
 
 def _known(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,8 +29,8 @@ LONGEST_TAIL = 500
 """Bytes of what the process last said on standard error, for the message if it dies."""
 
 _FIX = (
-    "is it a whole log? A large one may be split, or written as .eval (inspect log convert --to eval), "
-    "or read with a higher limit `memory` or `seconds`"
+    "check that the log is complete. If it is large, split it, convert it to .eval (inspect log convert --to eval), or "
+    "raise the limit `memory` or `seconds`"
 )
 
 
@@ -80,8 +80,8 @@ def _run(job: str, output: IO[bytes], errors: IO[bytes], limits: TranscriptLimit
         except subprocess.TimeoutExpired:
             return f"it took more than {limits.seconds:g} seconds"
     if done.returncode < 0:
-        return f"the process that read it was ended by {_signal(-done.returncode)}"
-    return f"the process that read it ended with code {done.returncode}" if done.returncode else ""
+        return f"the reader process was killed by {_signal(-done.returncode)}"
+    return f"the reader process ended with exit code {done.returncode}" if done.returncode else ""
 
 
 def environment(folder: str) -> dict[str, str]:
@@ -125,12 +125,12 @@ def _collected(output: IO[bytes], ended: str, tail: str, limits: TranscriptLimit
             case {"refused": str(message), "where": str(where), "fix": str(fix)}:
                 raise ConfigError(inert(message), where=inert(where), fix=inert(fix))
             case {"died": "memory"}:
-                ended = f"reading it takes more than {limits.memory >> 20:,} MB of memory"
+                ended = f"reading it needs more than {limits.memory >> 20:,} MB of memory"
             case {"end": True}:
                 return found
             case _:
                 pass
     where = found[-1].file if found else "the process that reads transcripts"
     raise ConfigError(
-        f"cannot be read: {ended or 'nobody knows why'}{f' ({tail})' if tail else ''}", where=where, fix=_FIX
+        f"cannot be read: {ended or 'unknown cause'}{f' ({tail})' if tail else ''}", where=where, fix=_FIX
     )

@@ -110,8 +110,8 @@ def check_names(names: Sequence[str]) -> None:
     for name in names:
         if name not in PREPROCESSORS:
             near = get_close_matches(name, PREPROCESSORS, n=1)
-            fix = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(PREPROCESSORS)}"
-            raise UsageError(f"no preprocessor is named {name!r:.80}", fix=fix)
+            fix = f"did you mean {near[0]!r}?" if near else f"choose one of: {', '.join(PREPROCESSORS)}"
+            raise UsageError(f"unknown preprocessor {name!r:.80}", fix=fix)
 
 
 def _each(transcript: Transcript, change: Callable[[Message], Message]) -> Transcript:
@@ -147,25 +147,29 @@ def read_transcripts(
     limits = limits or TranscriptLimits()
     files, notes = _chosen(path, format, limits)
     if any(form == "inspect" for form, _ in files) and find_spec("inspect_ai") is None:
-        raise UsageError("logs of Inspect's need inspect_ai", fix="pip install 'umpirical[inspect]'")
+        raise UsageError("reading Inspect logs requires the `inspect` extra", fix="pip install 'umpirical[inspect]'")
     found = parse_apart(files, strata=strata, columns=columns, limits=limits)
     notes += [note for parsed in found for note in parsed.notes]
     transcripts = tuple(preprocessed(transcript, preprocess) for transcript in _distinct(found))
     if not transcripts:
         raise ConfigError(
-            "there is no transcript in it", where=path.name, fix="; ".join(notes[:3]) or "is it the file?"
+            "the file contains no transcripts",
+            where=path.name,
+            fix="; ".join(notes[:3]) or "check that it is the right file",
         )
     if hollow := [each.name for each in transcripts if not each.messages]:
-        fix = f"leave out one of {', '.join(preprocess)}"
-        raise ConfigError(f"nothing is left of {hollow[0]!r} and {len(hollow) - 1} more", where=path.name, fix=fix)
+        fix = f"remove one of {', '.join(preprocess)}"
+        raise ConfigError(
+            f"the preprocessors remove all text from {hollow[0]!r} and {len(hollow) - 1} more", where=path.name, fix=fix
+        )
     return TranscriptFile(transcripts, tuple(notes))
 
 
 def _check_format(name: str | None) -> None:
     if name is not None and name not in FORMATS:
         near = get_close_matches(name, FORMATS, n=1)
-        fix = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(FORMATS)}"
-        raise UsageError(f"no format of transcripts is named {name!r:.80}", fix=fix)
+        fix = f"did you mean {near[0]!r}?" if near else f"choose one of: {', '.join(FORMATS)}"
+        raise UsageError(f"unknown transcript format {name!r:.80}", fix=fix)
 
 
 def _chosen(path: Path, named: str | None, limits: TranscriptLimits) -> tuple[list[tuple[str, Path]], list[str]]:
@@ -173,10 +177,12 @@ def _chosen(path: Path, named: str | None, limits: TranscriptLimits) -> tuple[li
     if path.is_dir():
         return _of_folder(path, named, limits)
     if not path.is_file():
-        raise UsageError(f"{path} is no file", fix="name a file of transcripts, or a folder of logs")
+        raise UsageError(
+            f"{path} does not exist or is not a file", fix="name a file of transcripts or a folder of logs"
+        )
     if form := named or guess_format(path):
         return [(form, path)], []
-    raise UsageError(f"{path.name}: neither its ending nor its beginning tells a format", fix=_say_format())
+    raise UsageError(f"{path.name}: the format cannot be recognized from the name or the contents", fix=_say_format())
 
 
 def _of_folder(folder: Path, named: str | None, limits: TranscriptLimits) -> tuple[list[tuple[str, Path]], list[str]]:
@@ -192,18 +198,20 @@ def _of_folder(folder: Path, named: str | None, limits: TranscriptLimits) -> tup
         else:
             files.append((named or form, file))
     if not files:
-        raise UsageError(f"{folder.name} has no log in it", fix=f"endings: {', '.join(ENDINGS)}; or {_say_format()}")
+        raise UsageError(
+            f"{folder.name} contains no logs", fix=f"supported endings: {', '.join(ENDINGS)}; or {_say_format()}"
+        )
     if len(files) > limits.files:
-        message = f"{len(files):,} files, at most {limits.files:,} are read"
+        message = f"{len(files):,} files; the limit is {limits.files:,}"
         raise ConfigError(message, where=folder.name, fix="split the folder, or raise the limit `files`")
     notes = (
-        [f"{folder.name}: {len(others):,} files are no logs, and are left out, such as {others[0]}"] if others else []
+        [f"{folder.name}: {len(others):,} files are not logs and are excluded, such as {others[0]}"] if others else []
     )
     return files, notes
 
 
 def _say_format() -> str:
-    return f"name the format: {', '.join(FORMATS)}"
+    return f"choose a format: {', '.join(FORMATS)}"
 
 
 def _distinct(found: Sequence[Parsed]) -> list[Transcript]:

@@ -30,7 +30,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class TranscriptLimits:
-    """What is read at most. Anything larger is refused, never cut."""
+    """Size limits. Anything larger is rejected, never truncated."""
 
     document: int = 1 << 26
     """Bytes of a file that is parsed as a whole, which takes several times as many."""
@@ -98,8 +98,8 @@ def mended(text: str) -> str:
 
 def _most(found: int, most: int, what: str, limit: str, where: str) -> None:
     if found > most:
-        fix = f"take out what is not needed, or raise the limit `{limit}`"
-        raise ConfigError(f"{found:,} {what}, at most {most:,} are read", where=where, fix=fix)
+        fix = f"remove what you do not need, or raise the limit `{limit}`"
+        raise ConfigError(f"{found:,} {what}; the limit is {most:,}", where=where, fix=fix)
 
 
 # What a reader of transcripts is given, and what it gives back.
@@ -155,7 +155,9 @@ class NamedValues:
         try:
             return plain_text(value)
         except ValueError as error:
-            raise ConfigError(f"{name!r}: {error}", where=where, fix="split by values that are text") from None
+            raise ConfigError(
+                f"{name!r}: {error}", where=where, fix="group results only by values that are text"
+            ) from None
 
 
 def _column(value: object) -> str:
@@ -164,7 +166,7 @@ def _column(value: object) -> str:
 
 # JSON of others, a document or one to a line, parsed within limits.
 
-_WHOLE = "is it a whole file of that format?"
+_WHOLE = "check that it is a complete file in that format"
 
 
 def documents(source: TranscriptSource) -> Iterator[tuple[str, Any]]:
@@ -192,7 +194,7 @@ def checked_document(source: TranscriptSource) -> bytes:
     try:
         data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        message = f"byte 0x{data[error.start]:02x} at place {error.start + 1:,} is not UTF-8"
+        message = f"byte 0x{data[error.start]:02x} at position {error.start + 1:,} is not UTF-8"
         raise ConfigError(message, where=source.name, fix="save the file as UTF-8") from None
     # Brackets and quotes are the same bytes in Latin-1, in which no text takes more than its bytes.
     _check_depth(data.decode("latin-1"), source, source.name)
@@ -202,15 +204,15 @@ def checked_document(source: TranscriptSource) -> bytes:
 def check_bytes(source: TranscriptSource, most: int, limit: str) -> None:
     """Raises unless it is a file of at most so many bytes. A pipe or a device is none, and may never end."""
     if not source.path.is_file():
-        raise ConfigError("no such file", where=source.name, fix="name a file, or a folder of logs")
+        raise ConfigError("no such file", where=source.name, fix="name a file or a folder of logs")
     if (size := source.path.stat().st_size) > most:
         fix = f"split the file, or raise the limit `{limit}`"
-        raise ConfigError(f"{size:,} bytes, at most {most:,} are read", where=source.name, fix=fix)
+        raise ConfigError(f"{size:,} bytes; the limit is {most:,}", where=source.name, fix=fix)
 
 
 def _check_depth(text: str, source: TranscriptSource, place: str) -> None:
     if is_deeper(text, source.limits.depth):
-        fix = "it is no transcript; else raise the limit `depth`"
+        fix = "check that it is a transcript, or raise the limit `depth`"
         raise ConfigError(f"nested more than {source.limits.depth} levels deep", where=place, fix=fix)
 
 
@@ -218,7 +220,7 @@ def _parsed(text: str, place: str) -> Any:  # noqa: ANN401  # foreign JSON
     try:
         return json.loads(text, object_pairs_hook=without_doubles)
     except ValueError as error:
-        raise ConfigError(f"not JSON: {str(error)[:200]}", where=place, fix=_WHOLE) from None
+        raise ConfigError(f"not valid JSON: {str(error)[:200]}", where=place, fix=_WHOLE) from None
 
 
 # What is not text, described by kind, size and digest, so that a judge knows of it and nothing is hidden in it.

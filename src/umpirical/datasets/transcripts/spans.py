@@ -51,7 +51,7 @@ def part_messages(found: object) -> list[Message]:
     if found is None:
         return []
     if not isinstance(found, list):
-        raise ValueError("its messages are no list")  # noqa: TRY004  # of a file, like the others
+        raise ValueError("the messages are not a list")  # noqa: TRY004  # of a file, like the others
     return [message for each in found for message in _messages(each)]
 
 
@@ -59,12 +59,12 @@ def _messages(found: object) -> Iterator[Message]:
     """Yields a message; the answers of tools that it holds are messages of their own."""
     role = found.get("role") if isinstance(found, Mapping) else None
     if not isinstance(found, Mapping) or not isinstance(role, str) or role not in ROLES:
-        raise ValueError(f"the role {role!r:.40} is not known; there are: {', '.join(ROLES)}")
+        raise ValueError(f"unknown role {role!r:.40}; choose one of: {', '.join(ROLES)}")
     empty = message = Message(ROLES[role])
     parts = found.get("parts")
     for part in parts if isinstance(parts, list) else ():
         if not isinstance(part, Mapping):
-            raise ValueError("a part of a message is no object")  # noqa: TRY004
+            raise ValueError("a part of a message is not an object")  # noqa: TRY004
         if part.get("type") == "tool_call_response":
             if message != empty:
                 yield message
@@ -132,7 +132,7 @@ def _word(part: Mapping[str, Any], name: str) -> str:
 # Spans as transcripts.
 
 _CHATS = ("chat", "text_completion", "generate_content")
-_FIX = "export traces as OTLP JSON, with the contents of messages captured"
+_FIX = "export the traces as OTLP JSON, with message contents included"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def read_spans(source: TranscriptSource, note: Callable[[str], None]) -> Iterato
     if traces:
         values.check()
     elif silent:
-        message = f"none of its {silent:,} spans has messages"
+        message = f"none of its {silent:,} spans contains messages"
         raise ConfigError(message, where=source.name, fix=_FIX)
 
 
@@ -254,11 +254,11 @@ def _conversation(turns: Sequence[_Turn], name: str, note: Callable[[str], None]
             if message.reasoning and not messages[place].reasoning:
                 messages[place] = replace(messages[place], reasoning=message.reasoning)
     if last.choices > 1:
-        note(f"{name}: of {last.choices:,} choices of the last call, the first is read")
+        note(f"{name}: the last call has {last.choices:,} choices; only the first is used")
     if apart:
         note(
-            f"{name}: {apart:,} of {len(turns):,} calls of a model are not the beginning of the last one "
-            "(of another agent, or from before the history was shortened), and are left out"
+            f"{name}: {apart:,} of {len(turns):,} model calls are excluded: they are not part of the last conversation "
+            "(another agent, or before the history was shortened)"
         )
     return with_call_ids(messages)
 

@@ -108,13 +108,13 @@ class _File:
         name = _plain(transcript.name)
         where = f"{self._source.name}: {name[:100]}"
         if len(name) > LONGEST_NAME:
-            raise ConfigError(f"a name of {len(name):,} characters, at most {LONGEST_NAME} are read", where=where)
+            raise ConfigError(f"a name of {len(name):,} characters; the limit is {LONGEST_NAME}", where=where)
         if name in self._names:
-            raise ConfigError("two transcripts have that name", where=where, fix="give each one an id of its own")
+            raise ConfigError("two transcripts have this name", where=where, fix="give each transcript a unique id")
         self._names.add(name)
         messages, is_mended = self._count.written(transcript, where)
         if is_mended:
-            self._notes.append(f"{name}: halves of characters in it, which are none, are shown as \ufffd")
+            self._notes.append(f"{name}: invalid half characters are shown as �")
         if problem := next(transcript.problems(), ""):
             self._notes.append(f"{name}: {problem}")
         strata, columns = _mended(transcript.strata), _mended(transcript.columns)

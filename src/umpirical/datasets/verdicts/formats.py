@@ -43,7 +43,7 @@ def read_mt_bench(path: Path, _: Asking) -> VerdictFile:
 
 def read_arena_hard(path: Path, _: Asking) -> VerdictFile:
     """Reads a file of games. The baseline is answer A in the first game, and answer B in the second."""
-    notes = ("A>>B and A>B are one verdict here: how strong a preference is is not measured.",)
+    notes = ("A>>B and A>B count as the same verdict: the strength of a preference is not measured.",)
     return VerdictFile("arena-hard", "compare", tuple(_each(path, _arena_hard)), notes=notes)
 
 
@@ -72,8 +72,8 @@ def _winner(value: object, order: Order) -> Given:
     if content is not None:
         return content if order is Order.UV else swapped(content)
     if value == "error":
-        return Failed("judge-error", "the file says error")
-    return Unparsed(text_of(value)[:400], "it names neither model, nor a tie")
+        return Failed("judge-error", "the file contains an error here")
+    return Unparsed(text_of(value)[:400], "it names neither a model nor a tie")
 
 
 def _arena_hard(row: Row) -> Iterator[PastVerdict]:
@@ -100,7 +100,9 @@ def _judgebench(row: Row) -> Iterator[PastVerdict]:
 def _two(found: object, row: Row) -> list[Mapping[str, Any]]:
     """Returns what was said in the two orders; an object without anything stands for none."""
     if not isinstance(found, list) or len(found) != 2:
-        raise ConfigError("expected one entry for each of the two orders", where=row.place, fix="--format says another")
+        raise ConfigError(
+            "expected two entries, one for each order", where=row.place, fix="choose another format with --format"
+        )
     return [each if isinstance(each, Mapping) else {} for each in found]
 
 
@@ -123,7 +125,7 @@ def read_deepeval(path: Path, _: Asking) -> VerdictFile:
         "grade",
         tuple(verdicts),
         GradeScale("interval", low=0.0, high=1.0),
-        ("`order` is the number of a row, so nothing is known about orders.",),
+        ("`order` contains row numbers, so the order of the answers is unknown.",),
     )
 
 
@@ -209,14 +211,14 @@ def read_promptfoo(path: Path, asking: Asking) -> VerdictFile:
     graded = [each for each in said if _type(each[1]) in GRADERS]
     chosen = [each for each in said if _type(each[1]) == SELECT]
     if not graded and not chosen:
-        raise UsageError(f"{path.name}: no assertion in it was decided by a model", fix=f"such as {', '.join(GRADERS)}")
-    if graded and asking.kind != "compare":
-        notes = (
-            "promptfoo counts an answer that says neither pass nor score as passed; the file does not tell which.",
+        raise UsageError(
+            f"{path.name}: no assertion in it uses a model", fix=f"supported assertions: {', '.join(GRADERS)}"
         )
+    if graded and asking.kind != "compare":
+        notes = ("promptfoo counts an answer without pass or score as passed; the file does not show which ones.",)
         verdicts = tuple(_grade(*each) for each in graded)
         return VerdictFile("promptfoo", "grade", verdicts, GradeScale("binary", ("false", "true")), notes)
-    notes = ("select-best has no tie; where no answer was chosen, promptfoo does not say why.",)
+    notes = ("select-best has no tie; if no answer was chosen, promptfoo does not give the reason.",)
     return VerdictFile("promptfoo", "compare", tuple(_choices(chosen)), notes=notes)
 
 
@@ -239,12 +241,14 @@ def _choices(chosen: Sequence[Component]) -> Iterator[PastVerdict]:
     for key, shown in tests.items():
         shown.sort(key=lambda each: int(each[0].get("promptIdx") or 0))
         if len(shown) != 2:
-            raise UsageError(f"select-best chose among {len(shown)} answers, expected 2", fix="compare two at a time")
+            raise UsageError(
+                f"select-best chose among {len(shown)} answers, expected 2", fix="compare two answers at a time"
+            )
         texts = [_output(row) for row, _ in shown]
         # Named by the texts in alphabetical order, so that both orders are one pair.
         order = Order.UV if texts == sorted(texts) else Order.VU
         won = [component.get("pass") is True for _, component in shown]
-        given: Given = Unparsed("", "no answer was chosen, or both")
+        given: Given = Unparsed("", "no answer was chosen, or both were")
         if won.count(True) == 1:
             given = Choice.SLOT_1 if won[0] else Choice.SLOT_2
         yield PastVerdict(key[0], item_of(*sorted(texts)), given, order=order)
@@ -284,11 +288,13 @@ def read_inspect(path: Path, asking: Asking) -> VerdictFile:
         header, samples = found, list(entries(found, "samples", where=path.name))
     if _is_ours(header.get("eval")):
         raise UsageError(
-            f"{path.name} is a log of our own task: its samples are trials, and their run has been measured",
-            fix="umpirical report RUN, with the run that the log's metadata names",
+            f"{path.name} is a log of an Umpirical task: its samples are trials of a run that has a report",
+            fix="run `umpirical report RUN` with the run named in the metadata of the log",
         )
     verdicts = tuple(_verdicts(samples, asking.columns.get("label", "")))
-    notes = ("What an epoch repeats is the answer and its grade: a change of grade may come from a change of answer.",)
+    notes = (
+        "An epoch repeats the answer as well as its grade, so a change of grade may come from a different answer.",
+    )
     return VerdictFile("inspect", "grade", verdicts, notes=notes if _has_epochs(samples) else ())
 
 
@@ -305,7 +311,7 @@ def _from_archive(path: Path) -> tuple[Mapping[str, Any], list[Mapping[str, Any]
     for name, text in read_archive(path, wanted=_is_wanted):
         found = parse_document(text, f"{path.name}: {name}")
         if not isinstance(found, Mapping):
-            raise ConfigError("not an object", where=f"{path.name}: {name}", fix="is it a log of Inspect?")
+            raise ConfigError("not an object", where=f"{path.name}: {name}", fix="check that it is an Inspect log")
         if name.startswith("samples/"):
             samples.append(found)
         elif not header or name == "header.json":
@@ -349,7 +355,7 @@ def _scores(sample: Mapping[str, Any]) -> dict[str, Given]:
 
 def _inspect_given(value: object, score: Mapping[str, Any]) -> Given:
     if value is None or (isinstance(value, float) and math.isnan(value)):
-        return Unparsed(text_of(score.get("answer"))[:400], text_of(score.get("reason")) or "the score is no number")
+        return Unparsed(text_of(score.get("answer"))[:400], text_of(score.get("reason")) or "the score is not a number")
     return grade_of(value)
 
 
@@ -376,13 +382,15 @@ FORMATS: Mapping[str, Callable[[Path, Asking], VerdictFile]] = {
 def read_verdicts(path: Path, asking: Asking, form: str | None = None) -> VerdictFile:
     """Reads a file of verdicts, in the format that a person names or that the file shows."""
     if not path.is_file():
-        raise UsageError(f"{path} is no file", fix="name a file of verdicts")
+        raise UsageError(f"{path} does not exist or is not a file", fix="name a file of verdicts")
     chosen = form or _format_of(path)
     if chosen not in FORMATS:
-        raise UsageError(f"no format {chosen!r}", fix=f"one of {', '.join(FORMATS)}")
+        raise UsageError(f"unknown format {chosen!r}", fix=f"choose one of: {', '.join(FORMATS)}")
     found = FORMATS[chosen](path, asking)
     if not found.verdicts:
-        raise UsageError(f"{path.name}: nothing in it was judged", fix=f"is it of the format {chosen}? See --format")
+        raise UsageError(
+            f"{path.name} contains no verdicts", fix=f"check that the format is {chosen}, or set another with --format"
+        )
     return found
 
 
@@ -399,7 +407,9 @@ def _format_of(path: Path) -> str:
         case ".json":
             return _format_of_document(path)
         case _:
-            raise UsageError(f"{path.name}: the ending says no format", fix=f"--format, one of {', '.join(FORMATS)}")
+            raise UsageError(
+                f"{path.name}: unknown file ending", fix=f"set the format with --format: {', '.join(FORMATS)}"
+            )
 
 
 def _format_of_lines(path: Path) -> str:
@@ -421,4 +431,7 @@ def _format_of_document(path: Path) -> str:
         return "inspect"
     if isinstance(found, dict) and isinstance(found.get("results"), dict):
         return "promptfoo"
-    raise UsageError(f"{path.name}: no format is known by its keys", fix=f"--format, one of {', '.join(FORMATS)}")
+    raise UsageError(
+        f"{path.name}: the format cannot be recognized from its keys",
+        fix=f"set the format with --format: {', '.join(FORMATS)}",
+    )

@@ -97,9 +97,9 @@ ORDERS = (
 def unclear(word: str, place: str) -> ConfigError:
     """Returns the error for a word that may be a verdict or none."""
     return ConfigError(
-        f"{word!r} may be a verdict, or a call that did not work",
+        f"{word!r} could be a verdict or a failed call",
         where=place,
-        fix="write fail for a response that does not pass; leave the cell empty where the judge gave no answer",
+        fix="write fail for a response that fails; leave the cell empty if the judge gave no answer",
     )
 
 
@@ -114,7 +114,7 @@ def choice_of(value: object) -> Given:
         return Choice.SLOT_2
     if word in TIES:
         return Choice.TIE
-    return Unparsed(plain_text(value)[:400], "it names neither slot, nor a tie")
+    return Unparsed(plain_text(value)[:400], "it names neither a position nor a tie")
 
 
 def grade_of(value: object) -> Given:
@@ -123,7 +123,7 @@ def grade_of(value: object) -> Given:
         return missing
     if isinstance(value, bool | int | float | str):
         return plain_text(value).strip()
-    return Unparsed(str(value)[:400], f"a {type(value).__name__} is no verdict")
+    return Unparsed(str(value)[:400], f"a {type(value).__name__} is not a verdict")
 
 
 def content_of(value: object) -> str:
@@ -147,23 +147,23 @@ def orders_of(words: Collection[str], where: str) -> dict[str, Order]:
         if set(folded.values()) <= first | second:
             return {word: Order.UV if fold in first else Order.VU for word, fold in folded.items()}
     raise ConfigError(
-        f"the orders are called {', '.join(sorted(words)[:5])}, and it is not known which is which",
+        f"the orders are named {', '.join(sorted(words)[:5])}, so it is unclear which is which",
         where=where,
-        fix="call them uv and vu: in uv, slot 1 holds the content that a label names as 1",
+        fix="name them ab and ba: in ab, the first position shows the answer that the label calls 1",
     )
 
 
 def _no_verdict(value: object) -> Abstained | Unparsed | Failed | None:
     if is_missing(value) or (isinstance(value, float) and not math.isfinite(value)):
-        return Unparsed("", "no verdict stands there")
+        return Unparsed("", "the verdict is empty")
     if not isinstance(value, str):
         return None
     word = value.strip().casefold()
     if word in ABSTAINED:
         return Abstained()
     if word in FAILED:
-        return Failed("judge-error", f"the file says {word}")
-    return Unparsed(value[:400], f"the file says {word}") if word in NOTHING else None
+        return Failed("judge-error", f"the file contains {word}")
+    return Unparsed(value[:400], f"the file contains {word}") if word in NOTHING else None
 
 
 # The scale of grades that nobody has described, found in the grades themselves.
@@ -215,12 +215,12 @@ def parse_scale(text: str) -> GradeScale:
     if dots:
         ends = number_of(low.strip()), number_of(high.strip())
         if ends[0] is None or ends[1] is None or ends[0] >= ends[1]:
-            raise UsageError(f"{text!r} is no scale", fix="such as 1..5, or bad,fair,good")
+            raise UsageError(f"invalid scale {text!r}", fix="for example 1..5, or bad,fair,good")
         steps = ends[1] - ends[0]
         return _numeric(ends[0], ends[1], whole=ends[0].is_integer() and ends[1].is_integer() and steps > 1)
     labels = tuple(label.strip() for label in text.split(",") if label.strip())
     if len(set(labels)) != len(labels) or len(labels) < 2:
-        raise UsageError(f"{text!r} is no scale", fix="at least two different labels: bad,fair,good")
+        raise UsageError(f"invalid scale {text!r}", fix="give at least two different labels: bad,fair,good")
     return GradeScale("binary" if len(labels) == 2 else "ordinal", labels)
 
 
@@ -252,7 +252,7 @@ def parse_document(text: bytes, where: str) -> Any:  # noqa: ANN401  # foreign J
     except RecursionError:
         raise ConfigError("nested too deeply to be read", where=where, fix=_FORMAT) from None
     except ValueError as error:
-        raise ConfigError(f"not JSON: {str(error)[:200]}", where=where, fix=_FORMAT) from None
+        raise ConfigError(f"not valid JSON: {str(error)[:200]}", where=where, fix=_FORMAT) from None
     return found
 
 
@@ -279,5 +279,5 @@ def text_of(value: object) -> str:
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("an object has the same field twice, and may contradict itself")
+        raise ValueError("an object has the same field twice")
     return found

@@ -33,7 +33,9 @@ NAMES = {
 }
 """What columns are called, by role, likeliest names first."""
 
-UNORDERED = "No column says which answer came first: all rows are taken to name the answers as the label does."
+UNORDERED = (
+    "No column gives the order of the answers. Umpirical assumes that all rows number the answers as the label does."
+)
 
 
 def read_table(path: Path, asking: Asking, form: str) -> VerdictFile:
@@ -76,7 +78,9 @@ def _no_word_in_common(verdicts: Sequence[PastVerdict]) -> list[str]:
     if not given or not gold or not gold.keys().isdisjoint(given):
         return []
     said, known = (", ".join(map(repr, list(words)[:3])) for words in (given, gold))
-    return [f"No verdict is one of the labels: verdicts are {said}, labels are {known}. Are the words the same?"]
+    return [
+        f"No verdict is one of the labels: verdicts are {said}, labels are {known}. Check that both use the same words."
+    ]
 
 
 def _verdict(row: Row, columns: dict[str, str], kind: JudgeKind, orders: dict[str, Order]) -> PastVerdict:
@@ -84,7 +88,9 @@ def _verdict(row: Row, columns: dict[str, str], kind: JudgeKind, orders: dict[st
         return row.values.get(columns[role]) if role in columns else None
 
     if is_missing(value("item")):
-        raise ConfigError("no item stands there, so nobody knows what was judged", where=row.place, fix="fill it in")
+        raise ConfigError(
+            "the item is empty, so it is unknown what was judged", where=row.place, fix="fill in the item"
+        )
     order, label = value("order"), value("label")
     read, gold = (choice_of, content_of) if kind == "compare" else (grade_of, _gold)
     return PastVerdict(
@@ -118,7 +124,9 @@ def chosen_columns(
     for role in required:
         if role not in columns:
             listed = ", ".join(known[:30])
-            raise UsageError(f"{name}: no column is called like a {role}; there are: {listed}", fix=f"--{role} COLUMN")
+            raise UsageError(
+                f"{name}: no column found for the {role}; columns: {listed}", fix=f"name it with --{role} COLUMN"
+            )
     return columns
 
 
@@ -135,7 +143,7 @@ def _orders(rows: Iterable[Row], columns: dict[str, str], name: str) -> dict[str
 
 def _read_as(columns: dict[str, str], kind: JudgeKind) -> str:
     taken = ", ".join(f"{role} from {column!r}" for role, column in columns.items())
-    return f"Read as verdicts of a judge that {'compares' if kind == 'compare' else 'grades'}: {taken}."
+    return f"Read as verdicts of a {kind} judge: {taken}."
 
 
 def _gold(value: object) -> str:

@@ -18,9 +18,9 @@ from umpirical.domain.scales import Choice
 Estimand = Literal["win-rate", "pass-rate", "mean-score"]
 
 ESTIMANDS: dict[Estimand, str] = {
-    "win-rate": "the share of pairs won, a tie counting one half",
-    "pass-rate": "the share of rows that pass",
-    "mean-score": "the mean score on a scale of numbers",
+    "win-rate": "share of pairs won (a tie counts as half)",
+    "pass-rate": "share of rows that pass",
+    "mean-score": "mean score on a numeric scale",
 }
 
 COLUMNS = {
@@ -92,7 +92,7 @@ def read_target(path: Path, spec: TargetSpec) -> TargetFile:
     # Read twice, so that a million rows are never in memory as they stand in the file.
     known = list(dict.fromkeys(column for row in table_rows(path, form) for column in row.values))
     if not known:
-        raise ConfigError("no rows", where=path.name, fix="is it the right file?")
+        raise ConfigError("the file has no rows", where=path.name, fix="check that it is the right file")
     columns = chosen_columns(spec.columns, known, COLUMNS, required=("verdict",), name=path.name)
     systems: dict[str, list[JudgedRow]] = {}
     seen: dict[tuple[str, str], str] = {}
@@ -107,15 +107,15 @@ def read_target(path: Path, spec: TargetSpec) -> TargetFile:
     if spec.estimand == "win-rate":
         _check_losses(losses, columns, path.name)
     if _sha256(path) != before:
-        raise UsageError(f"{path.name} changed while it was read", fix="run the same command again")
+        raise UsageError(f"{path.name} changed while it was being read", fix="run the same command again")
     return TargetFile(path.name, before, columns, systems)
 
 
 def _format(path: Path) -> str:
     if not path.is_file():
-        raise UsageError(f"{path} is no file", fix="name a table of verdicts")
+        raise UsageError(f"{path} does not exist or is not a file", fix="name a table of verdicts")
     if (found := format_by_ending(path.name)) is None:
-        raise UsageError(f"{path.name}: the ending says no format", fix="name a .csv, .jsonl or .parquet file")
+        raise UsageError(f"{path.name}: unknown file ending", fix="use a .csv, .jsonl or .parquet file")
     return found
 
 
@@ -134,17 +134,20 @@ def _check_once(row: Row, columns: Mapping[str, str], system: str, seen: dict[tu
     if "item" not in columns:
         return
     if not (item := _text(row, columns, "item")):
-        raise ConfigError("no item stands there", where=row.place, fix="fill it in, or name another column: --item")
+        raise ConfigError("the item is empty", where=row.place, fix="fill it in, or name another column with --item")
     if (first := seen.setdefault((system, item), row.place)) != row.place:
-        fix = "keep one row for each item; if rows only belong together, name that column as --cluster, not as --item"
-        raise ConfigError(f"item {item!r:.80} is there twice, first at {first}", where=row.place, fix=fix)
+        fix = (
+            "keep one row for each item. If rows only belong together, name that column with --cluster instead of "
+            "--item"
+        )
+        raise ConfigError(f"item {item!r:.80} appears twice, first at {first}", where=row.place, fix=fix)
 
 
 def _check_systems(systems: Mapping[str, object], columns: Mapping[str, str], name: str) -> None:
     if len(systems) > MOST_SYSTEMS:
-        raise UsageError(f"{name}: more than {MOST_SYSTEMS:,} systems", fix="is --system the right column?")
+        raise UsageError(f"{name}: more than {MOST_SYSTEMS:,} systems", fix="check the column named with --system")
     if "system" in columns and "" in systems:
-        raise UsageError(f"{name}: a row names no system", fix=f"fill in the column {columns['system']}")
+        raise UsageError(f"{name}: a row has no system", fix=f"fill in the column {columns['system']}")
 
 
 def _check_losses(losses: Mapping[str, set[str]], columns: Mapping[str, str], name: str) -> None:
@@ -152,13 +155,13 @@ def _check_losses(losses: Mapping[str, set[str]], columns: Mapping[str, str], na
     for role, words in losses.items():
         if len(words) > 1:
             fix = "write win, tie and loss; for grades, use --estimate mean-score --scale 0..2"
-            raise UsageError(f"{name}, column {columns[role]}: 0 and 2 do not say which of them is a win", fix=fix)
+            raise UsageError(f"{name}, column {columns[role]}: it is unclear whether 0 or 2 means a win", fix=fix)
 
 
 def _judged(row: Row, columns: Mapping[str, str], spec: TargetSpec) -> JudgedRow:
     cluster = _text(row, columns, "cluster")
     if "cluster" in columns and not cluster:
-        raise ConfigError("no cluster stands there", where=row.place, fix=f"fill in the column {columns['cluster']}")
+        raise ConfigError("the cluster is empty", where=row.place, fix=f"fill in the column {columns['cluster']}")
     score = _score(row.values.get(columns["verdict"]), spec, row.place)
     label = _label(row.values.get(columns["label"]), spec, row.place) if "label" in columns else None
     if isinstance(score, float):
@@ -178,7 +181,7 @@ def _label(value: object, spec: TargetSpec, place: str) -> float | None:
         "pass-rate": "pass, fail",
         "mean-score": f"a number from {spec.low:g} to {spec.high:g}",
     }[spec.estimand]
-    fix = "correct it, or leave the cell empty where there is no label"
+    fix = "correct it, or leave the cell empty if there is no label"
     raise ConfigError(f"the label {plain_text(value)!r:.60} is not on the scale ({scale})", where=place, fix=fix)
 
 

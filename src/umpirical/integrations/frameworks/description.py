@@ -57,14 +57,14 @@ _kept: list[object] = []
 def refusal(judge: object, spec: "JudgeSpec", wanted: str) -> UsageError:
     """Returns the error for an object that is no judge of the framework; `wanted` says what to name instead."""
     found = f"the class {judge.__qualname__}" if isinstance(judge, type) else f"a {type(judge).__qualname__}"
-    return UsageError(f"judge {spec.name} is {found}, which cannot be asked", fix=wanted)
+    return UsageError(f"judge {spec.name} is {found}, which cannot be used as a judge", fix=wanted)
 
 
 def without_reference(spec: "JudgeSpec", what: str) -> UsageError:
     """Returns the error for a judge that compares with a right answer: controlled stimuli have none."""
     return UsageError(
-        f"judge {spec.name} wants to be shown {what}, and there is none to show",
-        fix="measure the judge without it, or wrap the judge in a function that supplies it",
+        f"judge {spec.name} requires {what}, but there is none",
+        fix="use the judge without it, or wrap the judge in a function that supplies it",
     )
 
 

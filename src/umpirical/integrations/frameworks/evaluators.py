@@ -65,12 +65,12 @@ class _AutoEvals:
 
     def adapt(self, judge: Any, spec: "JudgeSpec") -> Adapted:  # noqa: ANN401  # checked first
         if not _autoevals_is_judge(judge):
-            raise refusal(judge, spec, "name an LLMClassifier, or wrap another scorer in a function")
+            raise refusal(judge, spec, "use an LLMClassifier, or wrap another scorer in a function")
         silence_telemetry()
         keep_client(getattr(judge, "client", None))
         names = _autoevals_variables(judge)
         if "expected" in names and "expected" not in spec.inputs.values():
-            raise without_reference(spec, "what is expected")
+            raise without_reference(spec, "the expected answer")
         arguments, waits = named_arguments(names, spec), _is_asynchronous(judge)
 
         async def ask(shown: Presented) -> str:
@@ -140,9 +140,9 @@ class _LangChain:
     def adapt(self, judge: object, spec: "JudgeSpec") -> Adapted:
         kind = _langchain_kind(judge)
         if kind is None:
-            raise refusal(judge, spec, "name an evaluator, such as load_evaluator('pairwise_string', llm=...)")
+            raise refusal(judge, spec, "use an evaluator, such as load_evaluator('pairwise_string', llm=...)")
         if kind != spec.kind:
-            raise UsageError(f"judge {spec.name} is an evaluator of kind {kind}", fix=f"kind: {kind}")
+            raise UsageError(f"judge {spec.name} is an evaluator with kind: {kind}", fix=f"set kind: {kind}")
         if getattr(judge, "requires_reference", False):
             raise without_reference(spec, "a reference")
         silence_telemetry()
@@ -239,9 +239,9 @@ class _LlamaIndex:
     def adapt(self, judge: object, spec: "JudgeSpec") -> Adapted:
         names = class_names(judge)
         if "BaseEvaluator" not in names:
-            raise refusal(judge, spec, "name an evaluator, such as CorrectnessEvaluator(llm=...)")
+            raise refusal(judge, spec, "use an evaluator, such as CorrectnessEvaluator(llm=...)")
         if (kind := "compare" if LLAMA_INDEX_PAIRS in names else "grade") != spec.kind:
-            raise UsageError(f"judge {spec.name} is an evaluator of kind {kind}", fix=f"kind: {kind}")
+            raise UsageError(f"judge {spec.name} is an evaluator with kind: {kind}", fix=f"set kind: {kind}")
         for missing, what in ((CONTEXTS, "contexts"), (REFERENCES, "a reference")):
             if names & missing:
                 raise without_reference(spec, what)
@@ -320,7 +320,7 @@ class _OpenEvals:
 
     def adapt(self, judge: object, spec: "JudgeSpec") -> Adapted:
         if not isinstance(judge, FunctionType):
-            raise refusal(judge, spec, "name a function that create_llm_as_judge has returned")
+            raise refusal(judge, spec, "use a function returned by create_llm_as_judge")
         silence_telemetry()
         made, arguments = _made_of(judge), _arguments(judge, spec)
         keep_client(made.get("judge"))
@@ -416,7 +416,7 @@ class _Phoenix:
 
     def adapt(self, judge: Any, spec: "JudgeSpec") -> Adapted:  # noqa: ANN401  # checked first
         if not _phoenix_is_judge(judge):
-            raise refusal(judge, spec, "name what create_classifier returns, or another evaluator")
+            raise refusal(judge, spec, "use what create_classifier returns, or another evaluator")
         silence_telemetry()
         keep_client(getattr(judge.llm, "_async_client", None))
         arguments = named_arguments(_phoenix_fields(judge), spec)
@@ -479,7 +479,7 @@ class _PydanticEvals:
 
     def adapt(self, judge: Any, spec: "JudgeSpec") -> Adapted:  # noqa: ANN401  # checked first
         if not _pydantic_evals_is_judge(judge) or spec.kind != "grade":
-            raise refusal(judge, spec, "name an evaluator such as LLMJudge(rubric=...), which grades one answer")
+            raise refusal(judge, spec, "use an evaluator that grades one answer, such as LLMJudge(rubric=...)")
         if getattr(judge, "include_expected_output", False):
             raise without_reference(spec, "an expected output")
         silence_telemetry()

@@ -64,7 +64,7 @@ class _DeepEval:
 
     def adapt(self, judge: Any, spec: "JudgeSpec") -> Adapted:  # noqa: ANN401  # checked first
         if not _deepeval_is_judge(judge) or _is_arena(judge) != (spec.kind == "compare"):
-            raise refusal(judge, spec, "name a metric such as GEval(...), or ArenaGEval(...) for a judge that compares")
+            raise refusal(judge, spec, "use a metric such as GEval(...), or ArenaGEval(...) for a compare judge")
         if needed := _deepeval_needs(judge) - DEEPEVAL_SHOWN:
             raise without_reference(spec, f"its {', '.join(sorted(needed))}")
         silence_telemetry()
@@ -213,7 +213,7 @@ class _MLflow:
 
     def adapt(self, judge: Any, spec: "JudgeSpec") -> Adapted:  # noqa: ANN401  # checked first
         if not _mlflow_is_judge(judge):
-            raise refusal(judge, spec, "name what make_judge returns, or a scorer such as Guidelines(...)")
+            raise refusal(judge, spec, "use what make_judge returns, or a scorer such as Guidelines(...)")
         if missing := NOT_THERE & {*re.findall(r"\{\{\s*(\w+)", _instructions(judge)), *_mlflow_columns(judge)}:
             raise without_reference(spec, ", ".join(sorted(missing)))
         silence_telemetry()
@@ -315,7 +315,7 @@ class _Opik:
     def adapt(self, judge: object, spec: "JudgeSpec") -> Adapted:
         names = class_names(judge)
         if "BaseMetric" not in names or spec.kind != "grade":
-            raise refusal(judge, spec, "name a metric, such as GEval(task_introduction=..., ...), with kind: grade")
+            raise refusal(judge, spec, "use a metric, such as GEval(task_introduction=..., ...), with kind: grade")
         silence_telemetry()
         metric: Any = judge
         arguments = None if "GEval" in names else arguments_of(metric.score, spec)
@@ -393,7 +393,7 @@ class _Ragas:
 
     def adapt(self, judge: object, spec: "JudgeSpec") -> Adapted:
         if not _is_metric(judge):
-            raise refusal(judge, spec, "name a metric with ascore(), such as DiscreteMetric(...)")
+            raise refusal(judge, spec, "use a metric with ascore(), such as DiscreteMetric(...)")
         silence_telemetry()
         metric, llm = judge, _ragas_llm(judge, spec)
         names = _ragas_variables(metric)
@@ -428,12 +428,11 @@ def _ragas_variables(judge: Any) -> list[str] | None:  # noqa: ANN401  # a metri
 def _ragas_llm(judge: Any, spec: "JudgeSpec") -> Any:  # noqa: ANN401  # of Ragas, or of the user's
     llm = getattr(judge, "llm", None)
     if llm is None:
-        raise UsageError(
-            f"judge {spec.name} does not say which model it is asked with", fix="set it: metric.llm = llm_factory(...)"
-        )
+        raise UsageError(f"judge {spec.name} has no model", fix="set it: metric.llm = llm_factory(...)")
     if getattr(llm, "cache", None) is not None:
         raise UsageError(
-            f"judge {spec.name}: its model has a cache, and repeats would be copies", fix="make the model without cache"
+            f"judge {spec.name}: its model has a cache, so repeats would be copies",
+            fix="create the model without a cache",
         )
     return llm
 

@@ -121,7 +121,7 @@ ATTACHMENT = re.compile(r'"attachment://([0-9a-f]+)"')
 def read_completion(output: "ModelOutput", call: "ModelCall | None") -> Reply:
     """Returns an answer or raises CallFailed. Inspect returns refusals and some rejections like a model's answer."""
     if output.empty:
-        raise CallFailed("malformed", "a reply without choices")
+        raise CallFailed("malformed", "the reply has no choices")
     choice, text = output.choices[0], output.completion
     if choice.stop_reason == "content_filter" or _is_refusal(choice):
         raise CallFailed("refused", text or "stopped by the content filter")

@@ -42,12 +42,16 @@ def export_run(folder: Path, out: Path) -> tuple[Path, int]:
     try:
         from inspect_ai.log import write_eval_log
     except ImportError:
-        raise UsageError("Inspect's logs need Inspect AI", fix="pip install 'umpirical[inspect]'") from None
+        raise UsageError(
+            "writing Inspect logs requires the `inspect` extra", fix="pip install 'umpirical[inspect]'"
+        ) from None
     if out.suffix not in (".eval", ".json"):
-        raise UsageError(f"{out.name}: Inspect's logs end in .eval or .json", fix="--out run.eval")
+        raise UsageError(f"{out.name}: the name of an Inspect log must end in .eval or .json", fix="use --out run.eval")
     run = open_run(folder)
     if run.trials > MOST_SAMPLES:
-        raise UsageError(f"{run.trials:,} trials, at most {MOST_SAMPLES:,} are exported", fix="export a smaller run")
+        raise UsageError(
+            f"{run.trials:,} trials; the limit for an export is {MOST_SAMPLES:,}", fix="export a smaller run"
+        )
     log = _log(run, finished_run(folder))
     out.parent.mkdir(parents=True, exist_ok=True)
     write_eval_log(log, str(out))
@@ -219,7 +223,7 @@ def export_transcripts(folder: Path, out: Path) -> tuple[Path, int]:
     """Writes the texts of a run, each once, with the policy, the truth and the edit; returns path and number."""
     run = open_run(folder)
     if run.manifest["protocol"] != "umpirical-agent/1":
-        raise UsageError(f"{run.name} is no run on transcripts", fix="--to inspect  exports its answers")
+        raise UsageError(f"{run.name} is not a run on transcripts", fix="export its answers with --to inspect")
     if run.stimuli.manifest["stimuli"] > MOST_TRANSCRIPTS:
         raise UsageError(f"more than {MOST_TRANSCRIPTS:,} texts", fix="export a smaller run")
     samples = list(_transcript_samples(run.stimuli))
@@ -231,7 +235,9 @@ def write_log(samples: "list[EvalSample]", out: Path, *, name: str) -> Path:
     try:
         from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec, write_eval_log
     except ImportError:
-        raise UsageError("Inspect's logs need Inspect AI", fix="pip install 'umpirical[inspect]'") from None
+        raise UsageError(
+            "writing Inspect logs requires the `inspect` extra", fix="pip install 'umpirical[inspect]'"
+        ) from None
     spec = EvalSpec(
         created="2000-01-01T00:00:00+00:00",
         task="umpirical/transcripts",

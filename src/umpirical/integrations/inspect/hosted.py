@@ -77,9 +77,13 @@ class HostedRun:
     async def ask(self, model: Model, trial_id: str, *, epoch: int) -> tuple[ModelOutput | None, dict[str, Any]]:
         """Asks one trial; returns Inspect's output, if there is one, and the response as a row."""
         if epoch > 1:
-            raise UsageError("a second epoch would ask the same trials again", fix="-T repeats=N in place of --epochs")
+            raise UsageError(
+                "a second epoch would ask the same trials again", fix="use -T repeats=N instead of --epochs"
+            )
         if (request := self.requests.get(trial_id)) is None:
-            raise UsageError("the samples are not those of this task", fix="start it by its name, umpirical/datasheet")
+            raise UsageError(
+                "the samples belong to a different task", fix="start the task by its name, umpirical/datasheet"
+            )
         installed, start, asked_at = version("inspect-ai"), time.perf_counter(), datetime.now(UTC).isoformat()
         config = generate_config(request)
         headers = {"X-Client-Request-Id": trial_id}
@@ -112,7 +116,7 @@ class HostedRun:
     def score(self, trial_id: str, row: Mapping[str, Any] | None) -> Score:
         """Returns what a response says. A sample that a limit of Inspect's ended has none."""
         if row is None:
-            return Score(value="unasked", explanation="the sample ended before the judge was asked")
+            return Score(value="unasked", explanation="the sample ended before the judge was called")
         response = response_from_row(row)
         outcome = self._read(response, self._plan[trial_id][0].presentation)
         return score_of(outcome, response, metadata={"response": dict(row)})
@@ -129,13 +133,11 @@ class HostedRun:
         """Puts the answers that are new into the run's journal."""
         names = [str(score.sample_id) for score in scores]
         if len(set(names)) != len(names):
-            raise UsageError("a trial was asked in several epochs", fix="-T repeats=N in place of --epochs")
+            raise UsageError("a trial appears in several epochs", fix="use -T repeats=N instead of --epochs")
         answers = [_answer(name, score.score.metadata) for name, score in zip(names, scores, strict=True)]
         found = [answer for answer in answers if answer is not None]
         if unknown := [answer.trial_id for answer in found if answer.trial_id not in self._plan]:
-            raise StoreError(
-                f"trial {unknown[0]} is not in the plan of {self.run.folder}", fix="measure a log of this run"
-            )
+            raise StoreError(f"trial {unknown[0]} is not in the plan of {self.run.folder}", fix="use a log of this run")
         with self.run.store.locked():
             new = self._unknown(found)
             journal = self.run.store.open_journal()
@@ -151,8 +153,8 @@ class HostedRun:
         for answer in answers:
             if (before := known.get(answer.trial_id)) is not None and before != answer:
                 raise StoreError(
-                    f"the run has another answer to trial {answer.trial_id} than the log",
-                    fix="take the log as Inspect wrote it, with the run that its metadata names",
+                    f"the run and the log have different answers to trial {answer.trial_id}",
+                    fix="use the original log, with the run named in its metadata",
                 )
         return [answer for answer in answers if answer.trial_id not in known]
 
@@ -192,7 +194,9 @@ def host(study: Study[Any]) -> HostedRun:
             request = request_for(judge_of_run, stimulus, trial.presentation)
             assert isinstance(request, ChatRequest)  # noqa: S101  # likewise
             if prompt_id(request) != trial.prompt_id:
-                raise StoreError("the judge or its stimuli changed while the run was planned", fix="start it again")
+                raise StoreError(
+                    "the judge or its test cases changed while the run was being planned", fix="start the run again"
+                )
             requests[trial.id] = request
     hosted = _hosted[str(run.folder)] = HostedRun(run, requests)
     hosted.summary["run"] = str(run.folder)
@@ -217,8 +221,8 @@ def _refuse_additions(said: GenerateConfig, sent: GenerateConfig) -> None:
     for name, value in sent.model_dump(exclude_none=True).items():
         if name not in NOT_ASKED and getattr(said, name) is None and name != "max_tokens":
             raise UsageError(
-                f"Inspect sent {name}={value}, which the judge does not say",
-                fix="leave it out; a judge file (-T judge=) says how its answers are drawn",
+                f"Inspect sent {name}={value}, which is not a setting of the judge",
+                fix="remove the setting, or set it in a judge file (-T judge=)",
             )
 
 
@@ -228,7 +232,7 @@ def _answer(trial_id: str, metadata: Mapping[str, Any] | None) -> Response | Non
     if row is None:
         return None
     if row["trial_id"] != trial_id:
-        raise StoreError(f"sample {trial_id} has the response to another trial", fix="take the log as Inspect wrote it")
+        raise StoreError(f"sample {trial_id} contains the response to another trial", fix="use the original log")
     return response_from_row(row)
 
 
@@ -263,7 +267,7 @@ def hosted_stress(
 ) -> Study[Any]:
     """Returns a study of the evaluated model on changed versions of the user's data."""
     if data is None:
-        raise UsageError("no data to stress the judge with", fix="-T data=FILE, or -T study=FOLDER")
+        raise UsageError("a stress test needs data", fix="add -T data=FILE or -T study=FOLDER")
     options = StressKeywords(
         folder=_folder(design, judge),
         trust=trust,
@@ -281,7 +285,7 @@ def hosted_study(
 ) -> Study[Any]:
     """Returns a study file's study of one of its judges, with the evaluated model in place of the judge's own."""
     if said := [name for name, value in design.items() if value not in (None, (), [], "")]:
-        raise UsageError(f"the study file says what {said[0]} says here", fix=f"leave -T {said[0]}= out")
+        raise UsageError(f"{said[0]} is set by the study file", fix=f"remove -T {said[0]}=")
     study = read_study(Path(place))
     if study.protocol.name != protocol:
         raise UsageError(
@@ -289,7 +293,7 @@ def hosted_study(
         )
     if judge is None and len(study.spec.judges) > 1:
         known = ", ".join(each.name for each in study.spec.judges)
-        raise UsageError("the study has several judges", fix=f"-T judge=NAME, one of {known}")
+        raise UsageError("the study has several judges", fix=f"choose one with -T judge=NAME: {known}")
     chosen = study.spec.judges[0] if judge is None else study.judge(judge)
     if chosen.model is None:
         raise _no_model(chosen.name)
@@ -306,8 +310,8 @@ def _entry(judge: str | None) -> dict[str, Any]:
         return {"name": judge_name(model["name"]), "model": model}
     if not judge.endswith((".yaml", ".yml")):
         raise UsageError(
-            f"{judge} is no judge file",
-            fix="-T judge=judge.yaml; the model is what --model says, and a study needs -T study=",
+            f"{judge} is not a judge file",
+            fix="use -T judge=judge.yaml. The model comes from --model, and a study needs -T study=",
         )
     entry = read_judge(load_yaml(Path(judge)), Path(judge).stem)
     if entry.keys() & {"callable", "exec", "http", "promptfoo"}:
@@ -317,14 +321,14 @@ def _entry(judge: str | None) -> dict[str, Any]:
 
 def _no_model(judge: str) -> UsageError:
     """Returns the error for a judge that renders its own prompts."""
-    return UsageError(f"{judge} is no model, and Inspect asks models", fix="umpirical datasheet  measures it")
+    return UsageError(f"{judge} is not a model, and Inspect can only call models", fix="use umpirical datasheet")
 
 
 def _model_entry() -> dict[str, Any]:
     """Returns the evaluated model as it would be written in a study file."""
     model = get_model()
     if str(model) == "none/none":
-        raise UsageError("no model is evaluated", fix="--model provider/model")
+        raise UsageError("there is no model to evaluate", fix="add --model provider/model")
     address = model.api.base_url
     return {
         "adapter": "inspect",

@@ -108,10 +108,10 @@ def read_inspect(source: TranscriptSource, note: Callable[[str], None]) -> Itera
     except (ConfigError, UsageError, MemoryError):
         raise
     except RecursionError:
-        raise ConfigError("nested too deeply to be read", where=source.name, fix="it is no log") from None
+        raise ConfigError("nested too deeply to be read", where=source.name, fix="it is not a log") from None
     except Exception as error:  # noqa: BLE001  # whatever a log makes Inspect's reader raise
         message = f"Inspect cannot read it: {type(error).__name__}: {inert(str(error)[:SHOWN])}"
-        fix = "is it a whole log, and of no newer Inspect than the one that is installed?"
+        fix = "check that the log is complete and not from a newer Inspect version than the installed one"
         raise ConfigError(message, where=source.name, fix=fix) from None
 
 
@@ -127,7 +127,7 @@ def _transcripts(source: TranscriptSource, names: list[str], note: Callable[[str
         if messages:
             yield Transcript(messages, name, strata, columns)
         else:
-            note(f"{name}: the sample has no messages, and is left out")
+            note(f"{name}: the sample has no messages; excluded")
     if count:
         values.check()
     _note_header(header, count, note)
@@ -138,7 +138,9 @@ def _opened(source: TranscriptSource, names: list[str]) -> "tuple[EvalLog, Itera
     try:
         from inspect_ai.log import read_eval_log
     except ImportError:
-        raise UsageError("logs of Inspect's need inspect_ai", fix="pip install 'umpirical[inspect]'") from None
+        raise UsageError(
+            "reading Inspect logs requires the `inspect` extra", fix="pip install 'umpirical[inspect]'"
+        ) from None
     if source.path.suffix.casefold() == ".json":
         log = read_eval_log(source.path, resolve_attachments="core", format="json")
         return log, log.samples or []
@@ -164,15 +166,15 @@ def _note_end(sample: "EvalSample", name: str, note: Callable[[str], None]) -> N
     if sample.error is not None:
         note(f"{name}: the sample ended with an error: {sample.error.message[:SHOWN]}")
     if sample.limit is not None:
-        note(f"{name}: the sample was ended by its limit of {sample.limit.type}")
+        note(f"{name}: the sample was stopped by its {sample.limit.type} limit")
 
 
 def _note_header(header: "EvalLog", count: int, note: Callable[[str], None]) -> None:
     if header.status != "success":
-        note(f"the log's status is {header.status}")
+        note(f"the status of the log is {header.status}")
     told = header.results.total_samples if header.results is not None else None
     # A log that was cut off has no results, but a list of what was to be done.
     if told is None and header.eval.dataset.sample_ids is not None:
         told = len(header.eval.dataset.sample_ids) * (header.eval.config.epochs or 1)
     if told is not None and told != count:
-        note(f"the log's head tells of {told:,} samples, and {count:,} are there")
+        note(f"the header of the log lists {told:,} samples, but the log contains {count:,}")

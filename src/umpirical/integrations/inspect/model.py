@@ -47,16 +47,17 @@ class _Inspect(ModelAdapter):
 
     def check(self, spec: "ModelSpec") -> None:
         if not re.fullmatch(r"[\w.-]+/.+", spec.name):
-            raise ValueError("an inspect model is named by provider and model, such as openai/gpt-4o")
+            raise ValueError("name an inspect model by provider and model, such as openai/gpt-4o")
         if taken := OWN_ARGUMENTS & spec.model_args.keys():
-            raise ValueError(f"model_args: {min(taken)} is not allowed here; a key goes into api_key_env")
+            raise ValueError(f"model_args: {min(taken)} is not allowed here; for a key, use api_key_env")
 
     def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:
         key = key_of(spec)
         _need_inspect(spec.name)
         if spec.batch and spec.name.partition("/")[0] not in BATCHED:
             raise UsageError(
-                f"Inspect has no batches for {spec.name}, only for {', '.join(sorted(BATCHED))}", fix="leave batch out"
+                f"Inspect does not support batches for {spec.name}, only for {', '.join(sorted(BATCHED))}",
+                fix="remove batch",
             )
         provider = Provider(
             spec.name, base_url=spec.base_url, api_key=key, model_args=spec.model_args, batch=spec.batch
@@ -74,7 +75,7 @@ def _need_inspect(name: str) -> None:
         version("inspect-ai")
     except (ImportError, PackageNotFoundError):
         raise UsageError(
-            f"{name} is asked through Inspect AI, which is not installed", fix="pip install 'umpirical[inspect]'"
+            f"provider models such as {name} require the `inspect` extra", fix="pip install 'umpirical[inspect]'"
         ) from None
 
 
@@ -119,7 +120,7 @@ class Provider:
             opened = get_model(self.name, base_url=self.base_url, api_key=self.api_key, memoize=False, **arguments)
         except Exception as error:  # noqa: BLE001  # Inspect, its plugins and 30 providers: whatever it is, it is not open
             said = Recording([self.api_key] if self.api_key else []).detail(str(error))
-            fix = "see https://inspect.aisi.org.uk/providers.html for the package and the key it needs"
+            fix = "see https://inspect.aisi.org.uk/providers.html for the package and key it needs"
             raise UsageError(f"Inspect cannot open {self.name}: {said}", fix=fix) from None
         client: Any = getattr(opened.api, "client", None)
         if "max_retries" not in arguments and isinstance(getattr(client, "max_retries", None), int):
@@ -188,7 +189,7 @@ class InspectConnection(Connection):
                 async with asyncio.timeout(self._seconds + GRACE_SECONDS):
                     return await asking
             except TimeoutError:
-                raise CallFailed("timeout", f"no answer within {self._seconds} s") from None
+                raise CallFailed("timeout", f"no reply within {self._seconds} s") from None
         group, opened = await self._batches.join()
         try:
             together = config.model_copy(update={"batch": self._batches.config(group)})

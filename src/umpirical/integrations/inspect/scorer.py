@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
 
-CRITERION = "The submission does everything that the task asks for."
+CRITERION = "The submission does everything the task asks for."
 """The target of every sample. Controlled stimuli have no reference answer, and a grader's prompt wants a criterion."""
 
 OWN = "inspect_ai/"
@@ -49,7 +49,7 @@ class _Inspect:
         made = _registered(judge)
         if made is None or not callable(judge) or spec.kind != "grade":
             raise refusal(
-                judge, spec, "name what a scorer returns, such as model_graded_qa(model=...), with kind: grade"
+                judge, spec, "use what a scorer returns, such as model_graded_qa(model=...), with kind: grade"
             )
         name, parameters = made
         if name in REFERENCES:

@@ -57,7 +57,7 @@ AT_ONCE = 16
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 _NOTE = re.compile(r"([0-9a-f]{32})/(\d{5,9})-(\d{1,4})\.json")
 
-_CHANGED = "see who else writes there, then run the same command again"
+_CHANGED = "check who else writes there, then run the same command again"
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Depot:
             said = json.loads(record.read_bytes())
             place, secret = str(said["place"]), str(said["secret"])
             if not _TOKEN.fullmatch(place) or not secret:
-                raise ValueError("it comes from elsewhere")  # noqa: TRY301  # one sentence for whatever is wrong with it
+                raise ValueError("it comes from another source")  # noqa: TRY301  # one sentence for whatever is wrong with it
         except FileNotFoundError:
             place, secret = token_hex(16), token_hex(32)
             with drafted(record) as draft:
@@ -107,7 +107,7 @@ class Depot:
                 draft.write_text(json.dumps({"place": place, "secret": secret}), encoding="utf-8")
         except (ValueError, KeyError, TypeError):
             raise Damaged(
-                f"{record} cannot be read", fix="remove it: what is in object storage is asked again"
+                f"cannot read {record}", fix="remove it: Umpirical will repeat the calls stored there"
             ) from None
         return cls(objects, f"{store.folder.name}/{place}", secret)
 
@@ -204,7 +204,7 @@ class Depot:
             try:
                 return store.admit(delivery.receipt, file)
             except Damaged as error:
-                raise Damaged(f"{self._objects.shown(name)} is refused: {error}", fix=_CHANGED) from None
+                raise Damaged(f"{self._objects.shown(name)} was rejected: {error}", fix=_CHANGED) from None
 
     def take_up(self, store: RunStore, shards: Collection[int] | None = None) -> list[str]:
         """Takes what lies in the depot and is not in the run yet, of some shards or of all; returns what was refused.
@@ -246,9 +246,11 @@ class Depot:
                 delivery = Delivery(asker, Receipt(**said["receipt"]), said["size"])
                 signed = hmac.compare_digest(said["signature"], self._signature(delivery))
             except (ValueError, KeyError, TypeError, RecursionError):
-                raise Damaged(f"{self._objects.shown(name)} is refused: it is no note", fix=_CHANGED) from None
+                raise Damaged(f"{self._objects.shown(name)} was rejected: it is not a note", fix=_CHANGED) from None
         if not signed or delivery.name != f"{asker}/{shard:05d}-{generation}":
-            raise Damaged(f"{self._objects.shown(name)} is refused: no asker of this run has signed it", fix=_CHANGED)
+            raise Damaged(
+                f"{self._objects.shown(name)} was rejected: it is not signed by a worker of this run", fix=_CHANGED
+            )
         return delivery
 
     def _signature(self, delivery: Delivery) -> str:
@@ -345,7 +347,7 @@ class Deliveries:
     def take_up(self, shards: Collection[int] | None = None) -> None:
         """Takes what was delivered while nobody listened, of some shards or of all, and tells what is refused."""
         for why in self._depot.take_up(self._store, shards):
-            self._tell(f"{why}; unless its shard is sealed, it is asked again")
+            self._tell(f"{why}; unless its shard is sealed, the calls are repeated")
 
     def not_answered(self, shards: Sequence[int]) -> list[int]:
         """Returns the shards that have questions without an answer: nothing of the others has to be put anywhere."""
@@ -370,7 +372,7 @@ class Deliveries:
             self.take_up()
             self._depot.close(self._store)
         except StoreError as error:
-            self._tell(f"left in object storage: {error}")
+            self._tell(f"files stay in object storage until the next run: {error}")
 
     def _tell(self, sentence: str) -> None:
         if isinstance(self._watcher, Told):

@@ -48,17 +48,17 @@ def check_uri(uri: str) -> None:
         parts = urlsplit(uri)
         settings = {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
     except ValueError:
-        raise UsageError("--through has no URI of object storage", fix="write --through s3://bucket/prefix") from None
+        raise UsageError("--through needs an object storage URI", fix="use --through s3://bucket/prefix") from None
     # The message has nothing of the URI: what is wrong with it may be the secret.
     if "@" in parts.netloc or settings - SETTINGS or parts.fragment:
         raise UsageError(
-            "--through has credentials in its URI, or settings that may be some",
-            fix="leave them out: every machine takes them from its own environment, such as AWS_ACCESS_KEY_ID",
+            "the --through URI contains credentials, or settings that may contain them",
+            fix="remove them: every machine uses the credentials in its own environment, such as AWS_ACCESS_KEY_ID",
         )
     if not parts.scheme or not (parts.netloc or parts.path.strip("/")):
-        raise UsageError("--through has no URI of object storage", fix="write --through s3://bucket/prefix")
+        raise UsageError("--through needs an object storage URI", fix="use --through s3://bucket/prefix")
     if ".." in parts.path.split("/"):
-        raise UsageError("--through has a step to the folder above in its URI", fix="write the prefix itself")
+        raise UsageError("the --through URI contains `..`", fix="give the full prefix")
 
 
 class ObjectStore:
@@ -119,7 +119,7 @@ class ObjectStore:
 
     def _path(self, name: str) -> str:
         if not _NAME.fullmatch(name):
-            raise Damaged(f"{name!r} is no name of an object", fix=_FIX)
+            raise Damaged(f"invalid object name {name!r}", fix=_FIX)
         return f"{self._prefix}/{name}"
 
     @contextmanager
@@ -134,11 +134,11 @@ class ObjectStore:
         except (pa.ArrowException, OSError) as error:
             raise StoreError(
                 f"{self.shown(name)} cannot be {done}: {_first_line(error)}",
-                fix="see whether this machine may read and write there, then run the same command again",
+                fix="check that this machine may read and write there, then run the same command again",
             ) from None
 
 
-_FIX = "see who else writes there, then run the same command again"
+_FIX = "check who else writes there, then run the same command again"
 
 
 def _connected(uri: str) -> "tuple[fs.FileSystem, str]":
@@ -149,11 +149,11 @@ def _connected(uri: str) -> "tuple[fs.FileSystem, str]":
         found: tuple[Any, str] = fs.FileSystem.from_uri(uri)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UsageError(
-            f"--through {uri} cannot be reached: {_first_line(error)}", fix="write --through s3://bucket/prefix"
+            f"cannot reach --through {uri}: {_first_line(error)}", fix="use --through s3://bucket/prefix"
         ) from None
     filesystem, prefix = found[0], found[1].rstrip("/")
     if not prefix:
-        raise UsageError(f"--through {uri} names no bucket or folder", fix="write --through s3://bucket/prefix")
+        raise UsageError(f"--through {uri} contains no bucket or folder", fix="use --through s3://bucket/prefix")
     return filesystem, prefix
 
 

@@ -71,18 +71,21 @@ class Assertion:
 
 def read_assertion(spec: PromptfooSpec, folder: Path) -> Assertion:
     """Reads the assertion that a spec names. Raises UsageError, with a fix, if it is no judge that can be asked."""
-    file = inside(folder, spec.config, what="config of promptfoo,")
+    file = inside(folder, spec.config, what="promptfoo config")
     if not file.is_file():
-        raise UsageError(f"no file {spec.config}", fix="name your promptfooconfig.yaml, from the study's folder")
+        raise UsageError(
+            f"no such file: {spec.config}",
+            fix="give the path of your promptfooconfig.yaml, relative to the study's folder",
+        )
     if file.suffix not in CONFIGS:
-        raise UsageError(f"{spec.config} is a program", fix="write the assertion into a config in YAML or JSON")
+        raise UsageError(f"{spec.config} is a program", fix="write the assertion in a YAML or JSON config")
     whole = load_yaml(file).data
     found = list(_decided(whole))
     if spec.assertion >= len(found):
         known = ", ".join(f"{number}: {entry['type']}" for number, (entry, *_) in enumerate(found)) or "none"
         raise UsageError(
-            f"{spec.config} has no assertion {spec.assertion} that a model decides; it has {known}",
-            fix=f"one of {', '.join((*GRADERS, SELECT_BEST))}, written under defaultTest or tests of the config itself",
+            f"{spec.config} has no model-graded assertion {spec.assertion}; it has {known}",
+            fix=f"use one of {', '.join((*GRADERS, SELECT_BEST))}, under defaultTest or tests of the config itself",
         )
     entry, options, variables = found[spec.assertion]
     provider = _provider(entry.get("provider") or options.get("provider"), whole, f"{spec.config}: {entry['type']}")
@@ -143,11 +146,13 @@ def _provider(told: object, whole: Mapping[str, Any], where: str) -> Mapping[str
         told = next((each for each in known if told in (each.get("label"), each.get("id"))), {"id": told})
     if not isinstance(told, Mapping) or not isinstance(told.get("id"), str):
         raise UsageError(
-            f"{where}: it names no provider, so promptfoo would choose a model by the keys that it finds",
-            fix="say which model decides: provider: openai:chat:gpt-5-mini, in the assertion or in defaultTest.options",
+            f"{where}: no provider, so promptfoo would choose a model based on the API keys it finds",
+            fix="add the model, such as provider: openai:chat:gpt-5-mini, to the assertion or to defaultTest.options",
         )
     if told["id"].startswith("file://") and told["id"].endswith(CONFIGS):
-        raise UsageError(f"{where}: its provider is in another file, {told['id']}", fix="write it into the config")
+        raise UsageError(
+            f"{where}: its provider is in another file, {told['id']}", fix="write the provider into the config"
+        )
     return {key: value for key, value in told.items() if key not in ("label", "prompts")}
 
 
@@ -167,10 +172,10 @@ def _file(text: str, home: Path, folder: Path) -> Path:
     found = _FILE.fullmatch(text)
     assert found is not None  # noqa: S101  # the caller checked it
     for name in (found[2], found[2].rpartition(":")[0]):
-        path = inside(folder, str((home / name).resolve()), what="file of promptfoo's,") if name else home
+        path = inside(folder, str((home / name).resolve()), what="promptfoo file") if name else home
         if path.is_file():
             return path
-    raise UsageError(f"the config of promptfoo names {text}, and there is no such file", fix="name an existing file")
+    raise UsageError(f"the promptfoo config names {text}, but there is no such file", fix="correct the path")
 
 
 def _contents(prompt: object, named: Sequence[Path]) -> list[str]:
@@ -237,7 +242,7 @@ def decided(assertion: Assertion, row: Row, *, by: str) -> tuple[bool | float, o
         _ensure_said(metadata.get(SAID), by, has_threshold="threshold" in assertion.entry)
     value = component.get(by)
     if not isinstance(value, bool if by == "pass" else int | float):
-        raise CallFailed("malformed", f"promptfoo has no {by} in its result: {json.dumps(component)[:200]}")
+        raise CallFailed("malformed", f"the promptfoo result has no {by}: {json.dumps(component)[:200]}")
     return value, reason
 
 
@@ -273,12 +278,12 @@ def _category(assertion: Assertion, component: Mapping[str, Any], by: str) -> tu
 def _ensure_said(said: object, by: str, *, has_threshold: bool) -> None:
     """Raises Unreadable if a model did not say what promptfoo then fills in."""
     if said is None:
-        raise CallFailed("judge-error", "promptfoo did not pass on what its model said: is its version another one?")
+        raise CallFailed("judge-error", "promptfoo did not return what its model said; check the version of promptfoo")
     text = said if isinstance(said, str) else json.dumps(said)
     # By a threshold, a score alone decides.
     for_want_of = "score" if by == "pass" and has_threshold and _field(text, "pass") is None else by
     if not _SAYS[for_want_of].fullmatch(_field(text, for_want_of) or ""):
-        raise Unreadable(f"the model said no {by}: {text[:500]}")
+        raise Unreadable(f"the model gave no {by}: {text[:500]}")
 
 
 def _field(text: str, name: str) -> str | None:
@@ -293,7 +298,7 @@ def _field(text: str, name: str) -> str | None:
 
 def failure_told(told: object) -> Exception:
     """Returns the exception for what promptfoo says went wrong."""
-    text = str(told or "promptfoo has no result for it")
+    text = str(told or "promptfoo returned no result for this question")
     if _UNREAD.match(text):
         return Unreadable(text[:LONGEST])
     status = _STATUS.search(text)

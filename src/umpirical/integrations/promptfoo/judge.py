@@ -122,21 +122,21 @@ def _roles(spec: "JudgeSpec", assertion: Assertion) -> dict[str, str]:
     """
     if unknown := [role for role in spec.inputs if role != "task" and not role.startswith(ROW)]:
         raise UsageError(
-            f"judge {spec.name}: inputs: promptfoo itself shows the {unknown[0]}",
-            fix=f"name variables for the task, or for a column as {ROW}NAME",
+            f"judge {spec.name}: inputs: promptfoo fills in the {unknown[0]} itself",
+            fix=f"map variables only to the task, or to a column as {ROW}NAME",
         )
     roles = {name: role for role, name in spec.inputs.items()}
     if "task" not in spec.inputs:
         known = {*assertion.filled_in, *assertion.variables} - roles.keys()
         roles |= {name: "task" for name in known if name.lower() in NAMES["task"]}
     if assertion.type == "factuality" and set(roles.values()) <= {"task"}:
-        raise without_reference(spec, "the facts that an answer is held against")
+        raise without_reference(spec, "the facts to check an answer against")
     left = assertion.filled_in - roles.keys() - assertion.variables.keys() - OWN
     if assertion.plain and left:
         name = min(left)
         raise UsageError(
-            f"judge {spec.name}: nothing is said about the variable {name} of its {assertion.type}",
-            fix=f"inputs: {{task: {name}}} if it is the task; else give it a value under vars in the config",
+            f"judge {spec.name}: the variable {name} of its {assertion.type} has no value",
+            fix=f"if it is the task, add inputs: {{task: {name}}}; otherwise set it under vars in the config",
         )
     return roles
 
@@ -145,8 +145,8 @@ def _check_scale(spec: "JudgeSpec") -> None:
     words = spec.answer.labels or (spec.scale.labels if spec.scale is not None else ())
     if spec.scale is not None and spec.scale.kind != "interval" and not {"true", "false"} <= {*words}:
         raise UsageError(
-            f"judge {spec.name}: promptfoo says pass, which is true or false, and a score",
-            fix="write scale: {kind: binary, labels: ['false', 'true']}, or {kind: interval, low: 0, high: 1}",
+            f"judge {spec.name}: promptfoo returns pass (true or false) and a score",
+            fix="use scale: {kind: binary, labels: ['false', 'true']}, or {kind: interval, low: 0, high: 1}",
         )
 
 
@@ -157,7 +157,7 @@ def _question(shown: Presented, roles: Mapping[str, str]) -> "Question":
     names = "|".join(map(re.escape, {*variables, MARK}))
     for name, text in variables.items():
         if _TAKEN_FOR_A_FILE.match(text) or re.search(rf"\{{\{{\s*(?:{names})\s*\}}\}}", text):
-            raise CallFailed("rejected", f"promptfoo would load or fill in what stands in {name}: {text[:100]!r}")
+            raise CallFailed("rejected", f"promptfoo would expand the contents of {name}: {text[:100]!r}")
     answers = (shown.first,) if shown.second is None else (shown.first, shown.second)
     return Question(secrets.token_hex(8), shown.task, answers, variables)
 
@@ -181,12 +181,12 @@ def _own(question: "Question", rows: Sequence[Row]) -> list[Row]:
     own.sort(key=lambda row: str(_at(row, "provider", "label")))
     if len(own) != len(question.shown):
         raise CallFailed(
-            "malformed", f"promptfoo has {len(own)} results for a question, expected {len(question.shown)}"
+            "malformed", f"promptfoo returned {len(own)} results for a question, expected {len(question.shown)}"
         )
     for row, text in zip(own, question.shown, strict=True):
         # A row without an output has not come to be graded, and says why.
         if (graded := _at(row, "response", "output")) is not None and graded != text:
-            raise CallFailed("malformed", "promptfoo graded another text than it was given")
+            raise CallFailed("malformed", "promptfoo graded a different text than it was given")
     return own
 
 
@@ -264,8 +264,8 @@ def command_of(command: Sequence[str], folder: Path, name: str) -> tuple[str, ..
     found = shutil.which(program)
     if found is None:
         raise UsageError(
-            f"judge {name}: there is no program {command[0]} to ask promptfoo with",
-            fix="npm install --global promptfoo, or say where it is: command: [node_modules/.bin/promptfoo]",
+            f"judge {name}: promptfoo is not installed: no program {command[0]}",
+            fix="npm install --global promptfoo, or set its path: command: [node_modules/.bin/promptfoo]",
         )
     return (found, *command[1:])
 
@@ -291,9 +291,7 @@ def version_of(command: tuple[str, ...]) -> str:
         why = f"exit code {done.returncode}: {said[:200]}"
     except (OSError, subprocess.TimeoutExpired) as error:
         why = str(error)
-    raise UsageError(
-        f"{command[0]} --version does not say a version: {why}", fix="install promptfoo again, with its Node"
-    )
+    raise UsageError(f"{command[0]} --version does not print a version: {why}", fix="reinstall promptfoo and Node")
 
 
 async def evaluated(
@@ -315,7 +313,7 @@ async def evaluated(
             # A limit that is reached in select-best ends promptfoo itself.
             raise failure_told(f"promptfoo ended with exit code {code} and no results: {last}")
         if results.stat().st_size > LARGEST:
-            raise CallFailed("malformed", f"the results of promptfoo have more than {LARGEST:,} bytes")
+            raise CallFailed("malformed", f"the promptfoo results are larger than {LARGEST:,} bytes")
         return _rows(results)
 
 
@@ -324,7 +322,7 @@ def _rows(results: Path) -> list[Mapping[str, Any]]:
         rows = json.loads(results.read_text(encoding="utf-8"))["results"]["results"]
         return [row for row in rows if isinstance(row, Mapping)]
     except (ValueError, LookupError, TypeError, RecursionError):
-        raise CallFailed("malformed", "the results of promptfoo are not the JSON that it writes") from None
+        raise CallFailed("malformed", "the promptfoo results are not valid JSON in the expected form") from None
 
 
 def _config(assertion: Assertion, questions: Sequence[Question], folder: Path, *, timeout: float) -> dict[str, Any]:

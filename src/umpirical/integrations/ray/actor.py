@@ -203,7 +203,7 @@ class Actor:
         file = self._posting.assignment.folder / token
         if not file.is_file() or file.read_text(encoding="utf-8") != token:
             raise UsageError(
-                f"an actor cannot see the folder of the run, {self._posting.assignment.folder}",
+                f"an actor cannot read the run folder {self._posting.assignment.folder}",
                 fix="keep the study on a file system that all machines of the cluster share, under the same path",
             )
 

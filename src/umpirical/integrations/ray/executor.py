@@ -64,7 +64,7 @@ try:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 except ImportError:
-    raise UsageError("the executor ray needs Ray, which is not installed", fix="pip install 'umpirical[ray]'") from None
+    raise UsageError("the executor ray requires the `ray` extra", fix="pip install 'umpirical[ray]'") from None
 
 MOST_LOSSES = 3
 """How often an actor may be lost in one place: a judge that brings its process down does so wherever it is asked."""
@@ -146,8 +146,8 @@ def _connected(actors: int) -> Iterator[None]:
         except Exception as error:
             said = str(error).strip().partition("\n")[0]
             raise UsageError(
-                f"no Ray cluster at {named}: {said}" if named else f"no Ray cluster could be started here: {said}",
-                fix="see whether `ray status` finds one at RAY_ADDRESS"
+                f"no Ray cluster at {named}: {said}" if named else f"cannot start a Ray cluster here: {said}",
+                fix="check whether `ray status` finds a cluster at RAY_ADDRESS"
                 if named
                 else "start one with `ray start --head`, and set RAY_ADDRESS",
             ) from error
@@ -167,9 +167,9 @@ def _check_gpus(each: float, actors: int) -> None:
     there = float(ray.cluster_resources().get("GPU", 0))
     if each * actors > there:
         raise UsageError(
-            f"{actors} actors with {each:g} GPUs each were asked for, and the cluster has {there:g} GPUs",
-            fix="lower --processes, or tensor_parallel_size of the model; model_args: {gpus: 0} is for a model on "
-            "processors",
+            f"{actors} actors with {each:g} GPUs each are needed, but the cluster has {there:g} GPUs",
+            fix="lower --processes, or tensor_parallel_size of the model; for a model on CPUs, use model_args: {gpus: "
+            "0}",
         )
 
 
@@ -402,9 +402,8 @@ class _Place:
         elif len(self._losses) == MOST_LOSSES or not isinstance(error, ray.exceptions.RayActorError):
             self.receipts.set_exception(
                 ProcessLost(
-                    f"actor {self._number} of those that asked was lost {len(self._losses)} times, the last time "
-                    f"because of this: {self._losses[-1]}",
-                    fix="run the same command again: what is sealed is kept",
+                    f"worker {self._number} was lost {len(self._losses)} times. Last cause: {self._losses[-1]}",
+                    fix="run the same command again; finished parts are kept",
                 )
             )
         else:

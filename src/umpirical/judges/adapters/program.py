@@ -95,7 +95,7 @@ class _Seat:
                 self._barren = 0 if self._process.answers else self._barren + 1
                 self._last_end, self._process = self._process.ended, None
             if self._barren >= BARREN_STARTS or self._starts >= MOST_STARTS:
-                raise CallFailed("judge-error", f"started {self._starts} times, and not again: {self._last_end}")
+                raise CallFailed("judge-error", f"started {self._starts} times and given up: {self._last_end}")
             self._starts += 1
             if self._files is not None and digests_of(program_files(self._command, self._folder)) != self._files:
                 raise CallFailed("judge-error", CHANGED)
@@ -158,7 +158,7 @@ class _Process(asyncio.SubprocessProtocol):
                 self._given_up.add(name)
                 if self.answers == heard:
                     # It answered nobody in all this time: it hangs, and so will the others.
-                    self.end("timeout", "the program did not answer, and was killed")
+                    self.end("timeout", "the program did not answer and was killed")
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if self.ended:
@@ -183,7 +183,10 @@ class _Process(asyncio.SubprocessProtocol):
             answered = self._waiting.pop(name, None)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
             said = line[:200].decode("utf-8", "backslashreplace")
-            self.end("malformed", f"the program printed a line that is no reply with an id: {said!r}; log to stderr")
+            self.end(
+                "malformed",
+                f"the program printed a line that is not a reply with an id: {said!r}; write log output to stderr",
+            )
             return
         if answered is not None:
             self.answers += 1
@@ -193,7 +196,9 @@ class _Process(asyncio.SubprocessProtocol):
             self._given_up.remove(name)
             self.answers += 1
         else:
-            self.end("malformed", f"the program answered {str(name)[:40]!r}: not asked, or answered already")
+            self.end(
+                "malformed", f"the program answered {str(name)[:40]!r}, which was not asked or has an answer already"
+            )
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002  # as in the base class
         # A program that ends closes both; then its exit code is what to tell.
@@ -219,7 +224,7 @@ class _Process(asyncio.SubprocessProtocol):
         """Fails what is in flight, and kills the process with its group."""
         if not self.ended:
             tail = self._tail.decode("utf-8", "backslashreplace").strip()
-            self.ended = f"{why}; it last said: {tail[-200:]}" if tail and kind == "judge-error" else why
+            self.ended = f"{why}; last output: {tail[-200:]}" if tail and kind == "judge-error" else why
             waiting, self._waiting = self._waiting, {}
             for each in waiting.values():
                 if not each.done():
@@ -269,7 +274,7 @@ async def run_to_end(
         try:
             code = await asyncio.wait_for(process.wait(), deadline)
         except TimeoutError:
-            raise CallFailed("timeout", f"the program did not end within {deadline:g} s, and was killed") from None
+            raise CallFailed("timeout", f"the program did not exit within {deadline:g} s and was killed") from None
         finally:
             _kill(process.pid)
             await process.wait()
@@ -296,7 +301,9 @@ def program_judge(spec: "JudgeSpec", command: tuple[str, ...], folder: Path) -> 
     """Makes the program of a spec askable. It is started with the first question."""
     question = question_of(spec)
     if "id" in spec.inputs.values():
-        raise UsageError(f"judge {spec.name}: inputs: id is the name of the question's id", fix="choose another name")
+        raise UsageError(
+            f"judge {spec.name}: inputs: the name id is reserved for the id of the question", fix="choose another name"
+        )
     files = digests_of(program_files(command, folder))
     program = Program(command, folder, processes=spec.processes, files=files)
 
@@ -319,4 +326,4 @@ def _text(reply: dict[str, Any]) -> str:
         return json.dumps(reply)
     except RecursionError:
         # What could just be read may be too deep to be written again.
-        raise CallFailed("malformed", "a reply that is nested too deeply") from None
+        raise CallFailed("malformed", "the reply is nested too deeply") from None

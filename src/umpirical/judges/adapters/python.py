@@ -79,7 +79,7 @@ def _matched(found: Sequence[A], asked: int) -> Sequence[A]:
     """Returns the answers. Raises if there are not as many as questions: nobody knows which belongs to which."""
     if not isinstance(found, list | tuple) or len(found) != asked:
         got = f"{len(found)} answers" if isinstance(found, list | tuple) else f"a {type(found).__name__}"
-        raise ValueError(f"{asked} questions were put to the judge, and it returned {got}")
+        raise ValueError(f"the judge was given {asked} questions but returned {got}")
     return found
 
 
@@ -99,7 +99,7 @@ class _Python:
 
     def adapt(self, judge: object, spec: "JudgeSpec") -> Adapted:
         if isinstance(judge, type):
-            raise UsageError(f"{spec.callable} is a class, expected a function", fix="name an instance of it")
+            raise UsageError(f"{spec.callable} is a class, expected a function", fix="use an instance of the class")
         if not callable(judge):
             raise UsageError(f"{spec.callable} is a {type(judge).__name__}, expected a function")
         identity = source_digest(judge)

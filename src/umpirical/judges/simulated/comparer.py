@@ -54,7 +54,7 @@ class Grader:
     def answer(self, prompt: str, trial_id: str) -> str:
         shown = SHOWN_ALONE.match(prompt)
         if shown is None:
-            raise ValueError("a simulated judge that grades reads only the built-in grade prompt")
+            raise ValueError("a simulated grade judge works only with the built-in grade prompt")
         grades = _offered(shown["scale"])
         return json.dumps({"grade": grades[self._grade(shown, prompt, trial_id, len(grades))]})
 
@@ -174,7 +174,7 @@ def read_compared(prompt: str) -> tuple[str, str, str, dict[str, str]]:
 def _shown(prompt: str) -> re.Match[str]:
     shown = SHOWN.match(prompt)
     if shown is None:
-        raise ValueError("a simulated judge that compares reads the built-in compare prompts only")
+        raise ValueError("a simulated compare judge works only with the built-in compare prompts")
     return shown
 
 

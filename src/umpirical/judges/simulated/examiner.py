@@ -82,7 +82,7 @@ class Examiner:
     def answer(self, prompt: str, trial_id: str) -> str:
         shown = read_shown(prompt)
         if shown is None:
-            raise ValueError("a simulated examiner reads only the built-in grade prompts")
+            raise ValueError("a simulated examiner works only with the built-in grade prompts")
         offered = grades_of(shown.scale)
         return json.dumps({"grade": offered[self._grade(shown, trial_id, len(offered))]})
 
@@ -354,12 +354,16 @@ class AuditorProfile:
 
 
 AUDITOR_PROFILES: Mapping[str, AuditorProfile] = {
-    "sound-auditor": AuditorProfile("Reads the whole run and the whole policy, and errs once in fifty.", lapse=0.02),
+    "sound-auditor": AuditorProfile(
+        "Reads the whole run and the whole policy, and is wrong once in fifty.", lapse=0.02
+    ),
     "last-message": AuditorProfile("Reads only the last message of a run.", "last-message", lapse=0.02),
     "beginning": AuditorProfile("Reads only the first 2,000 characters of a run.", "beginning", lapse=0.02),
-    "no-calls": AuditorProfile("Reads what was said, and neither calls nor results of tools.", "no-calls", lapse=0.02),
-    "policy-blind": AuditorProfile("Has an opinion on every run, whatever the policy says.", follows=False, lapse=0.02),
-    "alarmist": AuditorProfile("Errs in two of five calls, and is read as a verdict each time.", lapse=0.8),
+    "no-calls": AuditorProfile("Reads only what was said, not tool calls or their results.", "no-calls", lapse=0.02),
+    "policy-blind": AuditorProfile(
+        "Has a fixed opinion on every run, regardless of the policy.", follows=False, lapse=0.02
+    ),
+    "alarmist": AuditorProfile("Is wrong in two of five calls, each time with a valid verdict.", lapse=0.8),
 }
 """Judges of agents, one for each defect."""
 
@@ -390,7 +394,7 @@ class Auditor:
     def answer(self, prompt: str, trial_id: str) -> str:
         shown = read_shown(prompt)
         if shown is None:
-            raise ValueError("a simulated auditor reads only the built-in transcript prompt")
+            raise ValueError("a simulated auditor works only with the built-in transcript prompt")
         if (deserved := self._key.get(shown.fence)) is not None:
             return json.dumps({"grade": self._graded(shown, deserved, trial_id)})
         policy = prompt.partition("\nPolicy:\n")[2].partition(f"\n\n[answer, {shown.fence}]")[0]
@@ -493,12 +497,14 @@ class PairAuditorProfile(AuditorProfile):
 
 
 PAIR_AUDITOR_PROFILES: Mapping[str, PairAuditorProfile] = {
-    "sound-auditor": PairAuditorProfile("Reads both runs and the policy, and errs once in a hundred.", lapse=0.02),
+    "sound-auditor": PairAuditorProfile("Reads both runs and the policy, and is wrong once in a hundred.", lapse=0.02),
     "last-message": PairAuditorProfile("Reads only the last message of either run.", "last-message", lapse=0.02),
     "beginning": PairAuditorProfile("Reads only the first 2,000 characters of either run.", "beginning", lapse=0.02),
-    "no-calls": PairAuditorProfile("Reads what was said, and neither calls nor results.", "no-calls", lapse=0.02),
-    "policy-blind": PairAuditorProfile("Likes one run better, whatever the policy says.", follows=False, lapse=0.02),
-    "slot-1": PairAuditorProfile("Names slot 1 in nine calls of ten.", slot_1=0.9),
+    "no-calls": PairAuditorProfile(
+        "Reads only what was said, not tool calls or their results.", "no-calls", lapse=0.02
+    ),
+    "policy-blind": PairAuditorProfile("Prefers one of the runs, regardless of the policy.", follows=False, lapse=0.02),
+    "slot-1": PairAuditorProfile("Names the first position in nine calls of ten.", slot_1=0.9),
 }
 """Judges that compare runs, one for each defect. Those that auditors of single runs have too are named alike."""
 

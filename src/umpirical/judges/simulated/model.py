@@ -131,12 +131,23 @@ def can_read(prompt: str, kind: JudgeKind = "compare") -> bool:
 
 def simulated_profile(name: str, kind: JudgeKind) -> SimulatedProfile:
     """Returns what is planted in a simulated judge of controlled answers, of the user's own texts, or of agents."""
-    known: dict[str, SimulatedProfile] = {**GRADER_PROFILES, **EXAMINER_PROFILES, **AUDITOR_PROFILES}
-    if kind == "compare":
-        known = {**PROFILES, **PAPER_PROFILES, **PAIR_AUDITOR_PROFILES}
+    known = _profiles(kind)
     if name not in known:
-        raise unknown_profile(name, f"{kind}s", known)
+        raise unknown_profile(name, f" that {kind}s", known)
     return known[name]
+
+
+def refuse_unknown_profile(name: str) -> None:
+    """Raises UsageError if no judge is simulated under that name."""
+    known = _profiles("compare") | _profiles("grade")
+    if name not in known:
+        raise unknown_profile(name, "", known)
+
+
+def _profiles(kind: JudgeKind) -> dict[str, SimulatedProfile]:
+    if kind == "compare":
+        return {**PROFILES, **PAPER_PROFILES, **PAIR_AUDITOR_PROFILES}
+    return {**GRADER_PROFILES, **EXAMINER_PROFILES, **AUDITOR_PROFILES}
 
 
 class _Simulated(ModelAdapter):

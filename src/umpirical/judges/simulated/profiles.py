@@ -68,31 +68,31 @@ _CAREFUL = LatentJudge(resolution=5.5, criterion=2.5, slot_bias=0.1, surface=0.1
 
 PROFILES = {
     "careful": Profile(
-        "Sees one missing requirement, ties on equal answers and on nothing: a judge without a planted defect.",
+        "Notices one missing requirement and ties on equal and blank answers: no known defect.",
         _CAREFUL,
         frozen_noise=0.5,
         strict_shift=1.2,
     ),
     "slot-locked": Profile(
-        "Names slot 1 whatever is in it.",
+        "Always picks the first answer.",
         LatentJudge(resolution=0.35, criterion=0.05, slot_bias=2.2, surface=0.3, lapse=0.01, vacuum_criterion=0.45),
         defects=(("positional-false-preference", ""), ("dark-current", "")),
     ),
     "surface-swayed": Profile(
-        "Prefers one wording over another of equal quality, and keeps to it in both orders.",
+        "Prefers one wording over another of equal quality, in both orders.",
         LatentJudge(resolution=1.5, criterion=0.6, slot_bias=0.2, surface=2.0, lapse=0.01, vacuum_criterion=2.5),
         defects=(("stable-cross-sensitivity", ""),),
         strict_shift=1.0,
     ),
     "something-from-nothing": Profile(
-        "Judges real answers well, and names a winner between two empty ones.",
+        "Judges real answers well, but names a winner between two empty ones.",
         LatentJudge(resolution=2.5, criterion=1.2, slot_bias=0.1, surface=0.15, lapse=0.005, vacuum_criterion=0.4),
         defects=(("dark-current", ""),),
         frozen_noise=0.0,
         strict_shift=1.0,
     ),
     "short-sighted": Profile(
-        "Misses small differences: it takes several missing requirements to see one.",
+        "Misses small differences: it needs several missing requirements to notice one.",
         LatentJudge(resolution=0.55, criterion=0.8, slot_bias=0.1, surface=0.2, lapse=0.01, vacuum_criterion=2.5),
         defects=(("detection-threshold", ""), ("target-sensitivity", "1")),
         strict_shift=0.8,
@@ -104,7 +104,7 @@ PROFILES = {
         frozen_noise=0.0,
     ),
     "mumbling": Profile(
-        "A careful judge whose answers are often not on the scale, or not there at all.",
+        "Judges carefully, but its answers are often not on the scale or missing.",
         _CAREFUL,
         defects=(("unparsed-rate", ""), ("failure-rate", "")),
         unparsed_rate=0.08,
@@ -118,23 +118,23 @@ _STEADY = LatentGrader(gain=0.2, noise=0.02, surface=0.01, lapse=0.005, blank=-0
 
 GRADER_PROFILES = {
     "steady-grader": GraderProfile(
-        "Uses its whole scale, grades equal answers alike and blanks with the least grade: no planted defect.",
+        "Uses its whole scale, grades equal answers equally and blank answers lowest: no known defect.",
         _STEADY,
         frozen_noise=0.5,
     ),
     "lenient-on-nothing": GraderProfile(
-        "Grades real answers well, and gives a blank answer more than the least grade.",
+        "Grades real answers well, but gives a blank answer more than the lowest grade.",
         replace(_STEADY, blank=0.135),
         defects=(("dark-current", ""),),
         frozen_noise=0.0,
     ),
     "compressed-grader": GraderProfile(
-        "Keeps to the middle of its scale: one requirement more hardly moves the grade.",
+        "Stays near the middle of its scale: one more requirement hardly changes the grade.",
         replace(_STEADY, gain=0.06, noise=0.08, surface=0.03),
         defects=(("grade-slope", ""), ("effective-grades", ""), ("target-sensitivity", "1")),
     ),
     "noisy-grader": GraderProfile(
-        "Grades equally good answers far apart.",
+        "Gives equally good answers very different grades.",
         replace(_STEADY, noise=0.2, surface=0.15),
         defects=(("grade-spread", ""), ("raw-false-preference", ""), ("grade-concordance", "")),
         frozen_noise=0.2,
@@ -144,15 +144,17 @@ GRADER_PROFILES = {
 
 PAPER_PROFILES = {
     "llama-8b": Profile(
-        "Llama 8B as published: names slot 1 nearly always, and makes something of nothing twice in three.",
+        "Llama 8B as published: nearly always names the first position, and names a winner in two of three blank "
+        "pairs.",
         LatentJudge(resolution=1.36, criterion=0.0, slot_bias=2.13, vacuum_criterion=1.70),
     ),
     "qwen-14b": Profile(
-        "Qwen 14B as published: never ties on answers, half by the slot, and ties on nothing.",
+        "Qwen 14B as published: never ties on real answers, follows the position half of the time, and ties on blank "
+        "answers.",
         LatentJudge(resolution=4.5, criterion=0.011, slot_bias=0.373, vacuum_criterion=4.5),
     ),
     "qwen-32b": Profile(
-        "Qwen 32B as published: ties on most equal answers, and on all of them under the strict instruction.",
+        "Qwen 32B as published: ties on most equal answers, and on all of them with the strict instruction.",
         LatentJudge(resolution=5.425, criterion=2.45, slot_bias=1.8, vacuum_criterion=6.0),
         strict_shift=2.975,
     ),
@@ -166,14 +168,14 @@ def profile(name: str) -> Profile:
     """Returns the profile of a judge that compares."""
     known = PROFILES | PAPER_PROFILES
     if name not in known:
-        raise unknown_profile(name, "compares", known)
+        raise unknown_profile(name, " that compares", known)
     return known[name]
 
 
 def grader_profile(name: str) -> GraderProfile:
     """Returns the profile of a judge that grades."""
     if name not in GRADER_PROFILES:
-        raise unknown_profile(name, "grades", GRADER_PROFILES)
+        raise unknown_profile(name, " that grades", GRADER_PROFILES)
     return GRADER_PROFILES[name]
 
 
@@ -181,8 +183,8 @@ def unknown_profile(name: str, does: str, known: Iterable[str]) -> UsageError:
     """Returns the error for an unknown name."""
     names = list(known)
     near = get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return UsageError(f"no simulated judge {name!r} {does}", fix=f"{hint}known: {', '.join(names)}")
+    hint = f"did you mean {near[0]!r}? Otherwise " if near else ""
+    return UsageError(f"unknown simulated judge {name!r}{does}", fix=f"{hint}choose one of: {', '.join(names)}")
 
 
 def call_noise(seed: int, prompt: str, trial_id: str, *, frozen: float) -> float:
@@ -219,51 +221,52 @@ _SOUND = LatentExaminer(noise=0.33, frozen=0.99)
 
 EXAMINER_PROFILES = {
     "sound-examiner": ExaminerProfile(
-        "Most grades are right, repeats agree, and only what a text says moves its grade: no planted defect.",
+        "Grades most items correctly, repeats itself, and changes a grade only if the content changes: no known "
+        "defect.",
         _SOUND,
     ),
     "format-swayed": ExaminerProfile(
-        "Grades a text differently, and lower on average, when only its format is another.",
+        "Gives a text a different and on average lower grade if only its format changes.",
         replace(_SOUND, format_shift=-0.6, format_scatter=0.6),
         defects=_shifted("format"),
     ),
     "wording-swayed": ExaminerProfile(
-        "Grades the same content differently in other words, up as often as down.",
+        "Gives the same content in other words a different grade, as often higher as lower.",
         replace(_SOUND, paraphrase=0.8),
         defects=(("change-rate", "paraphrase"), ("excess-change", "paraphrase")),
     ),
     "wordy": ExaminerProfile(
-        "Gives more for more words that say the same, and less for fewer.",
+        "Gives higher grades to longer texts with the same content, and lower grades to shorter ones.",
         replace(_SOUND, verbosity=1.5),
         defects=_shifted("verbosity-long", "verbosity-short"),
     ),
     "injectable": ExaminerProfile(
-        "Gives more to a text that cites an authority, the crowd or itself, or that orders it to.",
+        "Gives higher grades to texts that cite an authority, the crowd or themselves, or that ask for a high grade.",
         replace(_SOUND, cue=1.5),
         defects=_shifted("cue"),
     ),
     "flip-blind": ExaminerProfile(
-        "Does not see, for more than half of the items, that a rewritten text deserves another grade.",
+        "Misses, for more than half of the items, that a rewritten text deserves a different grade.",
         replace(_SOUND, flip_blindness=0.6),
         defects=(("flip-detection", "label-flip"), ("right-on-both", "label-flip"), ("accuracy", "label-flip")),
     ),
     "moody": ExaminerProfile(
-        "As often right as the sound examiner, and draws its errors anew each time it is asked.",
+        "Is right as often as the sound examiner, but makes new random errors each time it is called.",
         replace(_SOUND, frozen=0.0),
         defects=tuple((name, "stability") for name in ("flip-rate", "modal-share", "verdict-entropy")),
     ),
     "severe": ExaminerProfile(
-        "Orders texts rightly, and gives most of them a grade too little.",
+        "Ranks texts correctly, but grades most of them slightly too low.",
         replace(_SOUND, severity=-0.8),
         defects=(("severity", "original"), ("grade-bias", "original"), ("accuracy", "original")),
     ),
     "middling": ExaminerProfile(
-        "Orders texts rightly, and keeps away from both ends of the scale.",
+        "Ranks texts correctly, but avoids both ends of the scale.",
         replace(_SOUND, compression=0.6),
         defects=(("compression", "original"), ("accuracy", "original")),
     ),
     "constant": ExaminerProfile(
-        "Gives every text the grade in the middle: never contradicts itself, and knows nothing.",
+        "Gives every text the middle grade: fully consistent and uninformative.",
         LatentExaminer(noise=0.0, compression=0.0),
         defects=(
             ("accuracy", "original"),
@@ -273,7 +276,7 @@ EXAMINER_PROFILES = {
         ),
     ),
     "arbitrary": ExaminerProfile(
-        "Gives every item a grade of its own that has nothing to do with the text, and keeps to it.",
+        "Gives every item a grade that has nothing to do with the text, and repeats it.",
         LatentExaminer(noise=2.5, compression=0.0),
         defects=(
             ("accuracy", "original"),

@@ -19,7 +19,7 @@ from umpirical.stats.intervals import Bounds, cluster_wilson, combined_wilson, p
 
 Floats = NDArray[np.float64]
 NO_ORDER = "the scale has no order"
-ONE_CLUSTER = "only one cluster of items was measured: an interval needs at least two"
+ONE_CLUSTER = "only one cluster of items was measured; an interval needs at least two"
 ROUNDING = 1e-9
 
 
@@ -107,7 +107,7 @@ def chance_corrected(share: Result) -> Result:
         denominator=share.denominator,
         unit=share.unit,
         interval=Interval(
-            low, high, method=f"twice the limits of the share of right ones, less 1: {share.interval.method}"
+            low, high, method=f"twice the limits of the share of right ones, minus 1: {share.interval.method}"
         ),
         clusters=share.clusters,
         left_out=share.left_out,

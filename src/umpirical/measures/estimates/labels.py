@@ -180,7 +180,7 @@ def agreement_difference(first: Tallies, second: Tallies, arm: str, *, level: fl
     found = concordance_difference(one, other, level=level)
     if found is None:
         return Measure(
-            KAPPA, Undefined("weighted kappa of one of the two is not defined", left_out=left_out), arm, ORIGINAL
+            KAPPA, Undefined("the weighted kappa of one of the two is undefined", left_out=left_out), arm, ORIGINAL
         )
     count = round(one.units)
     limits = Interval(
@@ -200,7 +200,9 @@ def line_result(items: GoldItems, part: Callable[[Line], ClusterRatio]) -> Resul
     """One of the two numbers of the calibration line, grade against gold grade, taken at the middle of the scale."""
     line = calibration_line(items.scores, place=span(items.scale) / 2)
     if line is None:
-        return items.undefined("all gold labels are the same, or would be without one cluster of items: no line")
+        return items.undefined(
+            "all gold labels are the same, or would be without one cluster of items, so there is no line"
+        )
     found, count = part(line), float(items.items.sum())
     return Estimate(
         value=found.value,

@@ -26,7 +26,7 @@ NO_PAIR = "no pair has an answer in both orders"
 ABSTAINED = "with an abstention"
 NO_VERDICTS = "no pair has a verdict in both orders"
 NO_GRADED_PAIR = "no pair has a grade for both answers"
-UNKNOWN_SLOTS = "which slot was named is not known for all calls"
+UNKNOWN_SLOTS = "the named position is unknown for some calls"
 
 
 # Which pairs.

@@ -1,4 +1,4 @@
-"""Rates over tasks, and their differences: value, interval and what was left out, all from one grouping by task."""
+"""Rates over tasks and their differences: value, interval and excluded units, from one grouping by task."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,9 +11,9 @@ from umpirical.domain.measures import Estimate, Interval, Result, Undefined, Uni
 from umpirical.stats.differences import paired_difference, sign_flip_p
 from umpirical.stats.intervals import cluster_wilson, heavy_parts, kish_effect, planning_wilson
 
-ONE_TASK = "all that it counts is from one task, and an interval needs at least two"
+ONE_TASK = "the data come from only one task; an interval needs at least two"
 
-LOST_REPEATS = "in repeats that were not answered, put together"
+LOST_REPEATS = "in unanswered repeats, in total"
 """What is missing of units that are counted by their other repeats."""
 
 PLANNING_CORRELATION = 0.05

@@ -81,7 +81,7 @@ class AnthropicBatches(ListedBatches):
         except ValueError:
             moment = None
         if moment is None or moment.tzinfo is None:
-            raise CallFailed("malformed", "a batch without the time of its creation")
+            raise CallFailed("malformed", "the batch has no creation time")
         return moment
 
     async def _is_named(self, batch: str, state: BatchState, name: str) -> bool:
@@ -97,7 +97,7 @@ class AnthropicBatches(ListedBatches):
     async def state(self, batch: str) -> BatchState:
         said = await self.exchanges.get(f"/{batch}")
         if said.get("id") != batch:
-            raise CallFailed("malformed", "the state of another batch, or of none")
+            raise CallFailed("malformed", "the state belongs to another batch, or is missing")
         return _state(said)
 
     def results(
@@ -122,13 +122,13 @@ class AnthropicBatches(ListedBatches):
             raise self._reported(error)
         if kind in ("expired", "canceled"):
             raise CallFailed("timeout" if kind == "expired" else "server-error", f"the entry was {kind}")
-        raise CallFailed("malformed", f"an entry that is neither answered nor failed: {kind}")
+        raise CallFailed("malformed", f"an entry has neither an answer nor an error: {kind}")
 
 
 def _state(batch: Mapping[str, Any]) -> BatchState:
     status, counts = batch.get("processing_status"), batch.get("request_counts")
     if not isinstance(status, str):
-        raise CallFailed("malformed", "a batch without a status")
+        raise CallFailed("malformed", "the batch has no status")
     waiting = counts.get("processing") if isinstance(counts, dict) else None
     total = _total(batch)
     return BatchState(status == "ended", status, total, total - waiting if type(waiting) is int else 0)
@@ -196,9 +196,9 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
     """The request as it goes over the wire. Raises CallFailed for what the protocol has no words for."""
     decoding = request.decoding
     if missing := sorted(decoding.sent().keys() - set(SENT)):
-        raise CallFailed("rejected", f"never sent: Anthropic's protocol has no {missing[0]}", turned_down=True)
+        raise CallFailed("rejected", f"never sent: the Anthropic API does not support {missing[0]}", turned_down=True)
     if decoding.max_tokens is None:
-        raise CallFailed("rejected", "never sent: Anthropic's protocol needs max_tokens", turned_down=True)
+        raise CallFailed("rejected", "never sent: the Anthropic API requires max_tokens", turned_down=True)
     system = "\n\n".join(message.content for message in request.messages if message.role == "system")
     messages = [
         {"role": message.role, "content": message.content} for message in request.messages if message.role != "system"
@@ -221,19 +221,19 @@ def read_message(body: Mapping[str, Any]) -> Reply:
         raise failed
     blocks, reason = body.get("content"), body.get("stop_reason")
     if body.get("type") != "message" or body.get("role") != "assistant" or not isinstance(blocks, list):
-        raise CallFailed("malformed", "not a message of an assistant", usage=usage)
+        raise CallFailed("malformed", "not an assistant message", usage=usage)
     if reason == "refusal":
-        raise CallFailed("refused", "stopped by the model's own refusal", usage=usage)
+        raise CallFailed("refused", "the model refused to answer", usage=usage)
     texts, unread = list[str](), list[str]()
     for block in blocks:
         kind = block.get("type") if isinstance(block, dict) else None
         words = block.get("text" if kind == "text" else "thinking") if isinstance(block, dict) else None
         if kind not in ("text", "thinking", "redacted_thinking") or (kind == "text" and not isinstance(words, str)):
-            raise CallFailed("malformed", "the message is not in text alone", usage=usage)
+            raise CallFailed("malformed", "the message contains more than text", usage=usage)
         if isinstance(words, str):
             (texts if kind == "text" else unread).append(words)
     if not texts:
-        raise CallFailed("malformed", "a message without text", usage=usage)
+        raise CallFailed("malformed", "the message has no text", usage=usage)
     return Reply(
         "".join(texts),
         finish_reason="" if reason is None or reason == "" else str(reason),
@@ -249,7 +249,7 @@ def reported(body: Mapping[str, Any]) -> CallFailed:
     kind = error.get("type") if isinstance(error, dict) else None
     failure = KINDS.get(kind, "rejected") if isinstance(kind, str) else "server-error"
     busy = kind in ("rate_limit_error", "overloaded_error")
-    return CallFailed(failure, f"an error in place of a message: {error}", busy=busy, turned_down=failure == "rejected")
+    return CallFailed(failure, f"an error instead of a message: {error}", busy=busy, turned_down=failure == "rejected")
 
 
 @lru_cache(maxsize=64)

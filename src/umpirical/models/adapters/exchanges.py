@@ -219,7 +219,7 @@ def _open_session(url: str, headers: Mapping[str, str], context: ssl.SSLContext)
 
     for name, value in headers.items():
         if not HEADER_NAME.fullmatch(name) or not value.isprintable():
-            raise ValueError(f"the header {name} has a line break in it, or another sign that no header may have")
+            raise ValueError(f"the header {name} contains a line break or another character that is not allowed")
     request, response = _guarded()
     return aiohttp.ClientSession(
         # The pace limits concurrency; the pool must not become a second, hidden limit.
@@ -262,8 +262,8 @@ def _context(ca: str | None, certificate: str | None, key: str | None, *_machine
             context.load_cert_chain(certfile=Path(certificate).expanduser(), keyfile=_expanded(key), password="")
     except OSError as error:
         raise UsageError(
-            f"tls.{what}: {path} cannot be used: {error.strerror or error}",
-            fix="name files in PEM format, and a key without a passphrase",
+            f"tls.{what}: cannot use {path}: {error.strerror or error}",
+            fix="use files in PEM format, and a key without a passphrase",
         ) from None
     context.set_alpn_protocols(["http/1.1"])
     return context
@@ -294,7 +294,7 @@ class _Guard(asyncio.Protocol):
         if self.body is not None and self.body.is_eof():
             self._transport.abort()
         elif self._received - size > LONGEST_HEAD + FRAME * size:
-            said = f"more than {LONGEST_HEAD:,} bytes around a reply"
+            said = f"more than {LONGEST_HEAD:,} bytes of headers in a reply"
             (self.body or self._reader).set_exception(CallFailed("malformed", said, lasting=True))
             self._transport.abort()
         else:
@@ -420,7 +420,9 @@ def check_head(status: int, headers: Mapping[str, str], most: int) -> None:
         # One that is said several times is all of them.
         encoding = ", ".join(headers.getall("Content-Encoding")).strip().lower()
     if encoding not in ("", "identity"):
-        raise CallFailed("malformed", f"HTTP {status}: a reply in {encoding[:40]}, although it was asked for as it is")
+        raise CallFailed(
+            "malformed", f"HTTP {status}: the reply is compressed ({encoding[:40]}), which was not requested"
+        )
     length = headers.get("Content-Length", "")
     if length.isdecimal() and (len(length) > 18 or int(length) > most):
         raise too_large(most)
@@ -432,8 +434,8 @@ def _redirect(headers: Mapping[str, str]) -> str:
         host = urlsplit(headers.get("Location", "")).netloc.rpartition("@")[2]
     except ValueError:
         host = ""
-    where = host[:100] or "another address of its own"
-    return f"the server points to {where}, which is not followed; if it is right, make it the base_url"
+    where = host[:100] or "another address on the same server"
+    return f"the server redirects to {where}; redirects are not followed. If it is right, use it as base_url"
 
 
 def _failure_of(error: Exception, seconds: float) -> CallFailed:
@@ -447,7 +449,7 @@ def _failure_of(error: Exception, seconds: float) -> CallFailed:
     unsent, lasting = not _SENT.get([]), False
     match error:
         case TimeoutError():
-            kind, said = "timeout", f"no answer within {seconds:g} s"
+            kind, said = "timeout", f"no reply within {seconds:g} s"
         case aiohttp.ClientHttpProxyError():
             said = f"the proxy did not connect: HTTP {error.status} {error.message}"
         case aiohttp.ClientConnectorError() | aiohttp.ClientConnectorCertificateError():
@@ -455,9 +457,9 @@ def _failure_of(error: Exception, seconds: float) -> CallFailed:
             proxy = "the proxy " if isinstance(error, aiohttp.ClientProxyConnectionError) else ""
             said = f"cannot connect to {proxy}{error.host}:{error.port}: {type(cause).__name__}: {cause}"
         case aiohttp.ServerDisconnectedError():
-            said = "the server closed the connection before it answered"
+            said = "the server closed the connection before it replied"
         case aiohttp.ClientResponseError() | HttpProcessingError():
-            kind, said = "malformed", f"not a reply of HTTP/1.1: {error.message}"
+            kind, said = "malformed", f"not a valid HTTP/1.1 reply: {error.message}"
             # Headers that are too long will be so again.
             lasting = "Got more than" in error.message
         case ValueError() | aiohttp.NonHttpUrlClientError():
@@ -470,12 +472,12 @@ def _failure_of(error: Exception, seconds: float) -> CallFailed:
 
 
 def _truncated(body: "aiohttp.StreamReader") -> CallFailed:
-    said = f"truncated reply: the connection ended after {body.total_bytes:,} bytes of it"
+    said = f"truncated reply: the connection ended after {body.total_bytes:,} bytes"
     return CallFailed("malformed", said)
 
 
 def too_large(most: int) -> CallFailed:
-    return CallFailed("malformed", f"a reply of more than {most:,} bytes, the most for what was asked", lasting=True)
+    return CallFailed("malformed", f"a reply of more than {most:,} bytes, the maximum for this request", lasting=True)
 
 
 def status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallFailed:
@@ -485,7 +487,7 @@ def status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallF
     """
     detail = f"HTTP {status}: {quoted(raw)}"
     if status < 400:
-        return CallFailed("malformed", f"not the status of an answer: {detail}")
+        return CallFailed("malformed", f"invalid reply status: {detail}")
     retry_after = _seconds(headers.get("Retry-After"))
     if status == 429:
         return CallFailed("rate-limited", detail, retry_after=retry_after, busy=True, turned_down=True)

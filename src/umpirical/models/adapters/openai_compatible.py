@@ -73,7 +73,7 @@ class OpenAIBatches(ListedBatches):
         said = await self.exchanges.get(f"/batches/{batch}")
         status = said.get("status")
         if said.get("id") != batch or not isinstance(status, str):
-            raise CallFailed("malformed", "the state of another batch, or of none")
+            raise CallFailed("malformed", "the state belongs to another batch, or is missing")
         counts = said.get("request_counts")
         total, done, failed = (_count(counts, key) for key in ("total", "completed", "failed"))
         files = [said.get(key) for key in ("output_file_id", "error_file_id")]
@@ -105,10 +105,10 @@ class OpenAIBatches(ListedBatches):
         response, error = said.get("response"), said.get("error")
         if not isinstance(response, dict):
             expired = isinstance(error, dict) and error.get("code") == "batch_expired"
-            raise CallFailed("timeout" if expired else "server-error", f"an entry without a response: {error}")
+            raise CallFailed("timeout" if expired else "server-error", f"an entry has no response: {error}")
         status, body = response.get("status_code"), response.get("body")
         if error:
-            raise CallFailed("malformed", f"an entry with a response and an error: {error}")
+            raise CallFailed("malformed", f"an entry has both a response and an error: {error}")
         if type(status) is not int or not isinstance(body, dict):
             raise CallFailed("malformed", "the response of an entry has no status and body")
         if status != 200:
@@ -213,7 +213,7 @@ def _read_completion(body: Mapping[str, Any]) -> Reply:
         raise CallFailed("malformed", f"message content is {type(text).__name__}, expected text", usage=usage)
     # A server may leave these out. If it does not, they have to say that this is the model's answer, and its only one.
     if type(index) is bool or index not in (None, 0) or role not in (None, "assistant", "model") or tools:
-        raise CallFailed("malformed", "the choice is not the first answer of an assistant, in text alone", usage=usage)
+        raise CallFailed("malformed", "the choice is not the assistant's first answer, as text only", usage=usage)
     served_by = " ".join(str(body[key]) for key in ("model", "system_fingerprint") if body.get(key))
     logprobs = json.dumps(choice["logprobs"]) if choice.get("logprobs") else ""
     return Reply(
@@ -241,7 +241,7 @@ def _reason(finish: Any) -> str:  # noqa: ANN401  # foreign JSON
 def _reported(error: Any, usage: Usage) -> CallFailed:  # noqa: ANN401  # foreign JSON
     """Returns the failure that a reply of status 200 reports, perhaps beside an answer."""
     code = error.get("code") if isinstance(error, dict) else None
-    said = f"an error in a reply of status 200: {error}"
+    said = f"an error in a reply with status 200: {error}"
     if code == 429:
         return CallFailed("rate-limited", said, busy=True, usage=usage)
     refused = type(code) is int and 400 <= code < 500 and code != 408

@@ -38,7 +38,7 @@ class ChatProtocol:
             return self.reply(body)
         except RecursionError:
             # What could just be read may be too deep to be written again.
-            raise CallFailed("malformed", "a reply that is nested too deeply") from None
+            raise CallFailed("malformed", "the reply is nested too deeply") from None
 
 
 class ChatConnection(Connection):
@@ -100,16 +100,16 @@ class ListedBatches(BatchForm):
             page = await self.exchanges.get(self.place, {"limit": str(PAGE), **after})
             batches = page.get("data")
             if not isinstance(batches, list) or not all(isinstance(batch, dict) for batch in batches):
-                raise CallFailed("malformed", "the list of batches is no list")
+                raise CallFailed("malformed", "the list of batches is not a list")
             for batch in batches:
                 yield batch
             if not batches or page.get("has_more") is not True or self.is_before(batches[-1], since):
                 return
             last = checked_id(batches[-1].get("id"))
             if after.get(self.cursor) == last:
-                raise CallFailed("malformed", "the list of batches repeats itself")
+                raise CallFailed("malformed", "the list of batches contains duplicates")
             after = {self.cursor: last}
-        raise CallFailed("malformed", "the list of batches has no end")
+        raise CallFailed("malformed", "the list of batches is endless")
 
     async def results_at(self, path: str, *, most: int, entries: int) -> AsyncIterator[BatchResult]:
         """Yields the results in a file."""

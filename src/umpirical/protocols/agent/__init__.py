@@ -1,1 +1,1 @@
-"""Judges of agents: transcripts under a policy, as they are and edited so that one rule is broken."""
+"""Agent judges: transcripts under a policy, unchanged and edited so that one rule is violated."""

@@ -61,9 +61,9 @@ STACKS: Mapping[str, tuple[str, ...]] = {
 PARTS = {
     "place": "Place of the edit",
     "size": "Size of the edit",
-    "length": "As it is, or lengthened",
+    "length": "Original or lengthened",
     "messages": "Messages in the transcript",
-    "rule": "Rule that is tested",
+    "rule": "Tested rule",
 }
 """Strata that the program plants, and what they are called. All others are the user's."""
 
@@ -143,14 +143,14 @@ class AgentPage:
 def render_agent_html(report: AgentReport) -> str:
     """Renders the page of a report. The same record gives the same text."""
     counted = {"Transcripts": report.transcripts.used}
-    return render_plain_page("agent", "Judge of agents", SECTIONS, report, page_of(report), counted)
+    return render_plain_page("agent", "Agent judge", SECTIONS, report, page_of(report), counted)
 
 
 def render_agent_markdown(report: AgentReport) -> str:
     """Renders the card of one judge of agents."""
     card = Card(
         protocol="agent",
-        title=f"Judge of agents: {plain(report.judge.name)}",
+        title=f"Agent judge: {plain(report.judge.name)}",
         lead=list(decision_lead(report.decision, report.findings)),
         table=lambda room: _table(report, room=room),
         fields={"policy": SHELF.words(report.policy or SHELF.preset())},
@@ -184,7 +184,7 @@ def page_of(report: AgentReport) -> AgentPage:
         name: sorted((group for group in groups if group.partition("=")[0] == name), key=_order)
         for name in _strata(list(groups))
     }
-    whole = [row("All pairs", "")] if compares else [row("All texts", ""), row("Transcripts as they are", ORIGINAL)]
+    whole = [row("All pairs", "")] if compares else [row("All texts", ""), row("Original transcripts", ORIGINAL)]
     return AgentPage(
         policy=SHELF.words(report.policy or SHELF.preset()),
         titles=tuple(titles.get(name, name) for name in columns),

@@ -108,29 +108,29 @@ def _deserved(stimulus: Stimulus, worded: dict[str, Stimulus]) -> Deserved:
 
 
 AGENT_STUDY = """\
-# Judges of agents, on runs of your own agent.  umpirical schema config  lists every key.
+# Agent judges, on runs of your own agent.  umpirical schema config  lists every key.
 study: {name}
 seed: 1
 
-# {count:,} transcripts; the tools that they call: {tools}
+# {count:,} transcripts, which call these tools: {tools}
 transcripts:
   path: {path}
-  # preprocess: [drop-reasoning]   # what judges are not to see
-  # strata: [category]             # metadata by which results are split
+  # preprocess: [drop-reasoning]   # hides this from judges
+  # strata: [category]             # splits the results by this metadata
 
-# Your policy, as far as a program can check it. Without rules, each transcript is held to rules that it keeps.
+# The rules of your policy that a program can check. Without any, each transcript is tested on rules it follows.
 # rules:
 #   - {{require: {tool}}}
 #   - {{forbid: delete_all, example: {{arguments: {{sure: true}}, result: "deleted 12 rows"}}}}
-#   - {{figures: true}}    # numbers in its closing message come from a tool or from the user
-#   - {{closing: true}}    # it ends with a message to the user
+#   - {{figures: true}}    # numbers in its closing message must come from a tool or the user
+#   - {{closing: true}}    # it must end with a message to the user
 
 judges:
-  # A simulated judge: needs no key and no network, and says nothing about yours.
+  # A simulated judge for a dry run: needs no key and no network.
   - name: rehearsal
     model: {{adapter: simulated, name: sound-auditor}}
 
-  # A judge that says which of two runs keeps the policy: kind: compare.
+  # A judge that picks which of two runs follows the policy: kind: compare.
   # - name: comparer
   #   kind: compare
   #   model: {{adapter: simulated, name: sound-auditor}}
@@ -246,16 +246,16 @@ class AgentProtocol(
         gate = made.gate
         notes = [*stimuli.notes, f"{len(stimuli.transcripts):,} transcripts"]
         notes += [f"{edit}: {count:,} cases" for edit, count in made.counts.cases.items()]
-        notes += [f"  {count:,} not made, {reason}" for reason, count in made.counts.skipped.items()]
+        notes += [f"  {count:,} not made: {reason}" for reason, count in made.counts.skipped.items()]
         notes += [f"{edit}: {count:,} pairs of runs" for edit, count in made.counts.pairs.items()]
-        notes += [f"  {count:,} not made, {reason}" for reason, count in made.counts.unpaired.items()]
+        notes += [f"  {count:,} not made: {reason}" for reason, count in made.counts.unpaired.items()]
         problems = [] if gate.passed else [f"gate {gate.name}: {gate.found}; allowed: {gate.allowed}"]
         commissions = commissions_of(study, stimuli.transcripts)
         left = rewritings_open(study, commissions)
         if commissions:
-            notes.append(f"{len(commissions) - left:,} of {len(commissions):,} rewritings are settled")
+            notes.append(f"{len(commissions) - left:,} of {len(commissions):,} transcripts are rewritten")
         if left:
-            notes.append(f"umpirical generate  has {left:,} to settle before  umpirical run  can be used")
+            notes.append(f"{left:,} transcripts to rewrite: run  umpirical generate  before  umpirical run")
         more = [] if left else rewritten_stimuli(study, commissions)[0]
         return StudyCheck(problems=problems, notes=notes, gates=[gate], stimuli=[*stimuli, *more] if more else stimuli)
 
@@ -280,8 +280,8 @@ class AgentProtocol(
     def admit(self, judge: JudgeSpec) -> None:
         if judge.kind == "compare" and not judge.capabilities.order_controllable:
             raise UsageError(
-                f"judge {judge.name}: pairs of runs are asked about in both orders, and it can be shown one only",
-                fix="kind: grade  shows one run at a time",
+                f"judge {judge.name}: pairs of runs need both orders, but this judge accepts only one order",
+                fix="use  kind: grade,  which shows one run at a time",
             )
 
     def design(self, study: AgentStudy, judge: JudgeSpec) -> AgentDesign:
@@ -297,7 +297,7 @@ class AgentProtocol(
         for gate in gates:
             if not gate.passed:
                 found = f"gate {gate.name}: {gate.found}"
-                raise GateError(found, fix="report it: stimuli of this kind cannot come about")
+                raise GateError(found, fix="this is a bug; please report it")
         return gates
 
     def about(self, study: AgentStudy, design: Design) -> dict[str, Json]:  # noqa: ARG002

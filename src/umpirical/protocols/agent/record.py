@@ -1,4 +1,4 @@
-"""The agent record, `judge-agent/1`: one judge of agents, and everything that its page is made from."""
+"""The agent record, `judge-agent/1`: one agent judge, and everything on its page."""
 
 from typing import ClassVar, Literal
 
@@ -26,10 +26,10 @@ from umpirical.stimuli.transcripts.cases import MessageChange
 class TranscriptsRecord(Strict):
     """The transcripts that the judge was shown."""
 
-    count: int = Field(description="Transcripts that were read.")
-    used: int = Field(description="Of these: those that gave a case.")
-    notes: list[str] = Field(default=[], description="Remarks on how they were read.")
-    skipped: dict[str, int] = Field(default={}, description="Rules that gave no case, by reason.")
+    count: int = Field(description="Transcripts read.")
+    used: int = Field(description="Of those: transcripts with at least one case.")
+    notes: list[str] = Field(default=[], description="Notes on how they were read.")
+    skipped: dict[str, int] = Field(default={}, description="Rules without a case, by reason.")
 
 
 class EditRecord(Strict):
@@ -37,37 +37,37 @@ class EditRecord(Strict):
 
     name: str
     about: str
-    cases: int = Field(description="Transcripts that were edited or rewritten; for a judge that compares, pairs.")
-    dropped: dict[str, int] = Field(default={}, description="Attempts of models that are no cases, by reason.")
+    cases: int = Field(description="Edited or rewritten transcripts; pairs for a judge that compares.")
+    dropped: dict[str, int] = Field(default={}, description="Rejected attempts by models, by reason.")
 
 
 class AgentMeasure(GroupedMeasure):
-    """One named property of the judge under one kind of edit, named by `stratum`; empty for all together."""
+    """One measure of the judge under one kind of edit, named by `stratum`; empty for all edits together."""
 
-    group: str = Field(default="", description="A part of these texts, `place=late`; empty for all of them.")
+    group: str = Field(default="", description="Part of these texts, such as `place=late`; empty for all.")
 
 
 class WrongText(Strict):
-    """A text about which the judge was wrong."""
+    """A text that the judge got wrong."""
 
-    transcript: str = Field(description="What the user calls it.")
-    edit: str = Field(description="`original` for a transcript as it was.")
+    transcript: str = Field(description="Your name for it.")
+    edit: str = Field(description="`original` for an unchanged transcript.")
     policy: str
     gold: str
     violated: float | None = Field(
-        default=None, description="Share of the verdicts that say the policy is violated; null if graded in levels."
+        default=None, description="Share of verdicts that report a violation; null if graded in levels."
     )
-    given: list[str] = Field(default=[], description="What it was given, for a text that is graded in levels.")
-    changes: list[MessageChange] = Field(default=[], description="What the edit changed; the rest is as it was.")
+    given: list[str] = Field(default=[], description="Grades it got, for a text graded in levels.")
+    changes: list[MessageChange] = Field(default=[], description="Messages that the edit changed.")
     evidence: dict[str, str] = Field(default={})
 
 
 class GradedAs(Strict):
-    """Texts of one level that were given one."""
+    """Number of texts of one level that got one grade."""
 
     gold: str
     given: str = Field(description="Empty for texts without a verdict.")
-    texts: float = Field(description="A text that was asked several times counts the share of its verdicts.")
+    texts: float = Field(description="Number of texts. A text with several verdicts counts in proportion.")
 
 
 LEVEL_MEASURES = (
@@ -77,38 +77,38 @@ LEVEL_MEASURES = (
 
 
 class LevelItem(Strict):
-    """An item of the rubric that is graded in levels. Its truth is what verifiers agreed on."""
+    """A rubric item graded in levels. Verifiers agreed on the correct levels."""
 
     name: str
-    text: str = Field(description="As the judge reads it.")
+    text: str = Field(description="Text as the judge reads it.")
     labels: list[str] = Field(description="The levels, worst first.")
-    measures: list[AgentMeasure] = Field(description="By test in `stratum`; empty for all texts of the item.")
-    graded: list[GradedAs] = Field(description="All texts of the item, by level and by what the judge gave.")
-    wrong: list[WrongText] = Field(default=[], description="Those that it graded farthest off.")
+    measures: list[AgentMeasure] = Field(description="Measures by test in `stratum`; empty for all texts of the item.")
+    graded: list[GradedAs] = Field(description="All texts of the item, by level and by the judge's grade.")
+    wrong: list[WrongText] = Field(default=[], description="Texts with the largest errors.")
 
 
 class WrongPair(Strict):
-    """A pair of runs about which the judge was wrong, asked in both orders under one policy."""
+    """A pair of runs that the judge got wrong, in both orders under one policy."""
 
-    transcript: str = Field(description="What the user calls it.")
+    transcript: str = Field(description="Your name for it.")
     edit: str
     policy: str
-    keeps: Literal["original", "edited"] = Field(description="The run that keeps the policy.")
-    right: float = Field(description="Share of the answers that name that run.")
-    wrong: float = Field(description="Share of the answers that name the other; the rest are ties and abstentions.")
-    slot_1: float = Field(description="Share of the answers that name slot 1.")
-    changes: list[MessageChange] = Field(default=[], description="What the edit changed; the rest is as it was.")
+    keeps: Literal["original", "edited"] = Field(description="The run that follows the policy.")
+    right: float = Field(description="Share of answers that pick that run.")
+    wrong: float = Field(description="Share of answers that pick the other; the rest are ties and abstentions.")
+    slot_1: float = Field(description="Share of answers that pick the first position.")
+    changes: list[MessageChange] = Field(default=[], description="Messages that the edit changed.")
     evidence: dict[str, str] = Field(default={})
 
 
 class AgentDecision(PartsDecision):
     """What to do with the judge."""
 
-    weak_at: list[str] = Field(default=[], description="Parts in which it misses what it sees elsewhere.")
+    weak_at: list[str] = Field(default=[], description="Parts of the data in which it is weaker.")
 
 
 class AgentReport(Record, Sparse):
-    """A judge of agents, measured."""
+    """The report of one agent judge."""
 
     seldom: ClassVar = ("policy",)
 
@@ -117,19 +117,19 @@ class AgentReport(Record, Sparse):
     run: RunRecord
     transcripts: TranscriptsRecord
     labels: tuple[str, str] | None = Field(
-        description="What it says of a broken policy, and of a kept one; null for a judge that compares."
+        description="Its labels for a violated and a followed policy; null for a judge that compares."
     )
     complete: bool = Field(description="Every planned trial has a response.")
-    policy: Policy | None = Field(default=None, description="A policy of the user's own; left out for the shipped one.")
+    policy: Policy | None = Field(default=None, description="Your own policy; absent for the built-in policy.")
     decision: AgentDecision
     limits: list[LimitRecord]
     smallest_differences: list[SmallestDifference] = Field(
-        default=[], description="What this run could have seen, limit by limit."
+        default=[], description="Statistical power of this run, check by check."
     )
     edits: list[EditRecord]
     measures: list[AgentMeasure]
     findings: list[str]
-    levels: list[LevelItem] = Field(default=[], description="Items that are graded in levels, each for itself.")
+    levels: list[LevelItem] = Field(default=[], description="Items graded in levels, each measured separately.")
     wrong: list[WrongText] = Field(default=[])
     wrong_pairs: list[WrongPair] = Field(default=[], description="For a judge that compares.")
     audit: list[AuditRow]

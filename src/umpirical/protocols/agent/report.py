@@ -41,30 +41,28 @@ from umpirical.runs.run import Run
 from umpirical.stimuli.transcripts.cases import ABOUT, MessageChange, message_changes
 from umpirical.store.stimulus_sets import StimulusSet
 
-SHELF = LimitShelf("umpirical.protocols.agent", "agent", of="judges of agents")
+SHELF = LimitShelf("umpirical.protocols.agent", "agent", of="agent judges")
 """The limits: what the datasheet asks of a judge. To see four in five, and one false verdict in ten at most."""
 
 DETECTION, SENSITIVITY, AGREEMENT = "violation-detection", "policy-sensitivity", "policy-agreement"
 
-NOT_CHECKED = "Correctness was not checked, since the policy has no limit on agreement with what was proved."
+NOT_CHECKED = "Correctness was not checked because the policy sets no threshold for agreement with proven labels."
 
 SEES = {DETECTION: "it detects", SENSITIVITY: "it is right in"}
 """The measures that are held against their limit in every part, and how that is said."""
 
 FINDINGS: Mapping[JudgeKind, Mapping[tuple[str, str], str]] = {
     "grade": {
-        (DETECTION, ""): "Of the texts that break their policy it says so of {}.",
-        ("false-alarm", ""): "Of the texts that keep their policy it calls {} a violation.",
-        ("noticed-edit", ""): "Of the edits that break the policy it notices {}: it passes the original, and not the "
-        "edit.",
-        ("policy-blind-verdict", ""): "Turning the policy into its opposite leaves {} of its verdicts as they were.",
+        (DETECTION, ""): "It detects {} of the policy violations.",
+        ("false-alarm", ""): "It reports a violation in {} of the texts that follow their policy.",
+        ("noticed-edit", ""): "For {} of the violating edits it passes the original and rejects the edit.",
+        ("policy-blind-verdict", ""): "When the policy is reversed, it repeats {} of its verdicts.",
     },
     "compare": {
-        (SENSITIVITY, ""): "Asked which of two runs keeps the policy, it names the right one in {} of its answers.",
-        ("positional-preference", ""): "Swapping the two runs leaves it with the same slot in {} of the pairs.",
-        ("policy-blind-preference", ""): "Turning the policy into its opposite leaves it with the same run in {} of "
-        "the pairs.",
-        ("policy-following", ""): "In both orders and under both policies it is right about {} of the pairs.",
+        (SENSITIVITY, ""): "It picks the run that follows the policy in {} of its answers.",
+        ("positional-preference", ""): "Position bias: it picks the same position after swapping in {} of pairs.",
+        ("policy-blind-preference", ""): "When the policy is reversed, it still prefers the same run in {} of pairs.",
+        ("policy-following", ""): "In both orders and under both policies, it is right about {} of pairs.",
     },
 }
 
@@ -76,22 +74,22 @@ LONGEST = 2_000
 
 NON_CLAIMS = (
     """\
-The measures are about these transcripts, these rules, this prompt and these settings.
-The rules are such as a program can check. A judge that follows them may still misread a policy in a person's words.
-An edit by program may leave a trace that no agent would: a judge may notice the edit and not the violation. Under the \
-opposite policy the same trace is innocent, so a judge that goes by it is shown by its policy-blind verdicts.
-Parts are looked at one by one, and with many parts some are weak by chance."""
+The results apply to these transcripts, these rules, this prompt and these settings.
+A program can check all tested rules. A judge that applies them may still misread a policy written by people.
+A program's edit may leave a trace that no agent would leave, and a judge may notice the trace instead of the \
+violation. Under the reversed policy the trace is not a violation, so policy-blind verdicts reveal such a judge.
+Parts are checked separately, so with many parts some are weak by chance."""
 ).splitlines()
 
 PAIR_NON_CLAIMS = (
     """\
-The measures are about pairs of these transcripts, these rules, this prompt and these settings.
-The rules are such as a program can check. A judge that follows them may still misread a policy in a person's words.
-The two runs of a pair differ in one edit. Two runs of an agent differ in much else, which may sway a judge more.
-An edit by program may leave a trace that no agent would. Under the opposite policy the same trace is innocent, so a \
-judge that goes by it is shown by its policy-blind preference.
-The candidates are called as the prompt calls them, in one list: a preference for a slot may be one for its label.
-Parts are looked at one by one, and with many parts some are weak by chance."""
+The results apply to pairs of these transcripts, these rules, this prompt and these settings.
+A program can check all tested rules. A judge that applies them may still misread a policy written by people.
+The two runs of a pair differ in one edit. Real runs differ in more ways, which may influence a judge more.
+A program's edit may leave a trace that no agent would leave. Under the reversed policy the trace is not a violation, \
+so a policy-blind preference reveals a judge that relies on it.
+The prompt always uses the same labels in the same order, so a preference for a position may be one for its label.
+Parts are checked separately, so with many parts some are weak by chance."""
 ).splitlines()
 
 
@@ -304,8 +302,8 @@ def level_findings(items: Sequence[LevelItem]) -> list[str]:
             interval = numbers.measured_interval(whole["accuracy"], exact.interval)
             far = numbers.measured_value(whole["mean-absolute-error"], off)
             said.append(
-                f"By {item.name}, it gives {numbers.rate(exact.value)} {interval} of the texts the level that "
-                f"verifiers agreed on, and is {far} off on average."
+                f"{item.name}: it gives {numbers.rate(exact.value)} {interval} of the texts the level that verifiers "
+                f"agreed on, and is off by {far} on average."
             )
     return said
 

@@ -47,16 +47,12 @@ LEVEL_FAMILIES = (AS_FOUND_LEVELS, *LEVEL_TESTS.values())
 """What is graded in levels. It is counted apart from everything that has two labels."""
 
 ABOUT_REWRITTEN: Mapping[str, str] = {
-    AS_FOUND: "Transcripts as they were found, under a rubric in words; verifiers agreed on their status.",
-    TESTS[
-        "violate"
-    ]: "A model rewrote the transcript so that it violates the rubric, and verifiers agreed that it does.",
-    TESTS[
-        "satisfy"
-    ]: "A model rewrote the transcript so that it satisfies the rubric, and verifiers agreed that it does.",
-    AS_FOUND_LEVELS: "Transcripts as they were found, graded in levels; verifiers agreed on the level of each.",
-    LEVEL_TESTS["violate"]: "A model rewrote the transcript down to a level, and verifiers agreed that it is there.",
-    LEVEL_TESTS["satisfy"]: "A model rewrote the transcript up to a level, and verifiers agreed that it is there.",
+    AS_FOUND: "Original transcripts, under a rubric in words. Verifiers agreed on their status.",
+    TESTS["violate"]: "A model rewrote the transcript to violate the rubric. Verifiers agreed that it does.",
+    TESTS["satisfy"]: "A model rewrote the transcript to satisfy the rubric. Verifiers agreed that it does.",
+    AS_FOUND_LEVELS: "Original transcripts, graded in levels. Verifiers agreed on each level.",
+    LEVEL_TESTS["violate"]: "A model rewrote the transcript down to a level. Verifiers agreed on that level.",
+    LEVEL_TESTS["satisfy"]: "A model rewrote the transcript up to a level. Verifiers agreed on that level.",
 }
 
 MAKER = "transcript/1"
@@ -105,7 +101,7 @@ def rewritten_stimuli(
     if left:
         raise UsageError(
             f"{len(left):,} of {len(commissions):,} transcripts are not rewritten yet",
-            fix=f"umpirical generate {study.folder}  rewrites them, or resumes",
+            fix=f"run: umpirical generate {study.folder}",
         )
     review = read_review(_review_terms(study))
     made = {attempt.commission: attempt.stimulus for attempt in attempts if attempt.stimulus is not None}
@@ -119,7 +115,7 @@ def rewritten_stimuli(
             continue
         kept = _as_reviewed(study, review, stimulus)
         if kept is None:
-            dropped[commission.test]["people rejected it, or have not settled it"] += 1
+            dropped[commission.test]["rejected or undecided in review"] += 1
             continue
         original = _settled(commission, stimulus)
         found[original.id] = original
@@ -134,8 +130,8 @@ class AgentWriting(Writing):
         spec = study.spec.rewriting
         if spec is None:
             raise UsageError(
-                "no transcript of the study is rewritten by a model, so there is nothing to generate or to review",
-                fix="name a planner and a verifier under rewriting;  umpirical run  measures with edits by program",
+                "this study has no rewritten transcripts, so there is nothing to generate or review",
+                fix="set a planner and a verifier under rewriting, or run without: umpirical run",
             )
         self._study, self.folder = study, study.folder
         self.models = {role: writer.model for role, writer in spec.writers.items()}
@@ -169,7 +165,7 @@ class AgentWriting(Writing):
             id=settled.stimulus.id,
             test=commission.test,
             # The aim is hidden from a blind reviewer.
-            question="Which label does the run deserve by this item, and could an agent have had it?",
+            question="Which label does this item give the run, and is the run realistic?",
             task=commission.rubric.words,
             before=commission.source.candidates[0],
             after=settled.text,
@@ -237,7 +233,7 @@ def _items(spec: RewritingSpec, transcript: Transcript) -> Mapping[str, str | Le
     found = dict(spec.items) | ({spec.column or "": own} if own.strip() else {})
     if not found:
         raise UsageError(
-            f"transcript {transcript.name!r} has no rubric in {spec.column!r}", fix="name items under rewriting"
+            f"transcript {transcript.name!r} has no rubric in {spec.column!r}", fix="set items under rewriting"
         )
     return found
 

@@ -25,43 +25,43 @@ LEVELS = "levels"
 
 
 class TranscriptLimitsSpec(BaseModel):
-    """What is read at most. Anything larger is refused, never cut."""
+    """Size limits for reading. Larger logs are rejected, never truncated."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    transcripts: int = Field(default=USUAL.transcripts, ge=1, description="The most transcripts that are read.")
-    messages: int = Field(default=USUAL.messages, ge=1, description="Of one transcript.")
-    message: int = Field(default=USUAL.message, ge=1, description="Bytes of one message.")
-    transcript: int = Field(default=USUAL.transcript, ge=1, description="Bytes of one transcript.")
-    total: int = Field(default=USUAL.total, ge=1, description="Bytes that all of them take in memory.")
+    transcripts: int = Field(default=USUAL.transcripts, ge=1, description="Maximum number of transcripts to read.")
+    messages: int = Field(default=USUAL.messages, ge=1, description="Maximum messages in one transcript.")
+    message: int = Field(default=USUAL.message, ge=1, description="Maximum bytes of one message.")
+    transcript: int = Field(default=USUAL.transcript, ge=1, description="Maximum bytes of one transcript.")
+    total: int = Field(default=USUAL.total, ge=1, description="Maximum bytes of all transcripts in memory.")
 
 
 class TranscriptsSpec(BaseModel):
-    """Which transcripts the judges are shown."""
+    """Transcripts to show to the judges."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    path: str = Field(description="A log, or a folder of logs: Inspect, JSON lines of messages, OpenTelemetry.")
-    format: str | None = Field(default=None, description="The reader. Default: by the ending and the first bytes.")
-    preprocess: tuple[str, ...] = Field(default=(), description="What is done to each: drop-reasoning, ...")
-    strata: tuple[str, ...] = Field(default=(), description="Metadata by which results are split.")
-    most: int = Field(default=10_000, ge=1, description="Transcripts that are taken at most, in order.")
-    limits: TranscriptLimitsSpec = Field(default=TranscriptLimitsSpec(), description="What is read at most.")
+    path: str = Field(description="A log file or a folder of logs: Inspect, JSON lines of messages, OpenTelemetry.")
+    format: str | None = Field(default=None, description="File format. Default: detected from the file.")
+    preprocess: tuple[str, ...] = Field(default=(), description="Steps applied to each transcript: drop-reasoning, ...")
+    strata: tuple[str, ...] = Field(default=(), description="Metadata fields that split the results.")
+    most: int = Field(default=10_000, ge=1, description="Maximum number of transcripts to use, in order.")
+    limits: TranscriptLimitsSpec = Field(default=TranscriptLimitsSpec(), description="Size limits for reading.")
 
     @model_validator(mode="after")
     def _known(self) -> "TranscriptsSpec":
         if unknown := [name for name in self.preprocess if name not in PREPROCESSORS]:
-            raise ValueError(f"preprocess: no preprocessor is named {unknown[0]!r}; known: {', '.join(PREPROCESSORS)}")
+            raise ValueError(f"preprocess: unknown preprocessor {unknown[0]!r}; known: {', '.join(PREPROCESSORS)}")
         return self
 
 
 class ExampleSpec(BaseModel):
-    """A call of a forbidden tool, as the agent might have made it."""
+    """An example call of a forbidden tool."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    arguments: dict[str, Any] = Field(default_factory=dict, description="What the tool is called with.")
-    result: str = Field(default="ok", description="What the tool would have returned.")
+    arguments: dict[str, Any] = Field(default_factory=dict, description="Arguments of the call.")
+    result: str = Field(default="ok", description="Result of the call.")
 
 
 class RuleSpec(BaseModel):
@@ -71,20 +71,20 @@ class RuleSpec(BaseModel):
 
     forbid: str | None = Field(default=None, description="A tool that the agent must never call.")
     require: str | None = Field(default=None, description="A tool that the agent must call.")
-    figures: bool = Field(default=False, description="Numbers in the closing message must have been given to it.")
-    closing: bool = Field(default=False, description="It must end with a message to the user.")
-    example: ExampleSpec | None = Field(default=None, description="A call of the forbidden tool, to be inserted.")
+    figures: bool = Field(default=False, description="Numbers in the closing message must have a source.")
+    closing: bool = Field(default=False, description="The run must end with a message to the user.")
+    example: ExampleSpec | None = Field(default=None, description="A call of the forbidden tool to insert.")
     only: dict[str, str] = Field(
-        default_factory=dict, description="Strata of the transcripts that it is for, or `transcript` with a name."
+        default_factory=dict, description="Strata of the transcripts it applies to, or `transcript` with a name."
     )
 
     @model_validator(mode="after")
     def _one(self) -> "RuleSpec":
         said = [name for name in ("forbid", "require", "figures", "closing") if getattr(self, name)]
         if len(said) != 1:
-            raise ValueError(f"a rule is one of {', '.join(RULES)}; this has {' and '.join(said) or 'none'}")
+            raise ValueError(f"a rule has exactly one of {', '.join(RULES)}; this has {' and '.join(said) or 'none'}")
         if self.example is not None and self.forbid is None:
-            raise ValueError("example: only a rule that forbids a tool has one")
+            raise ValueError("example: only allowed with a rule that forbids a tool")
         return self
 
     def given(self) -> GivenRule:
@@ -97,23 +97,23 @@ class RuleSpec(BaseModel):
 
 
 class LevelItemSpec(BaseModel):
-    """An item of the rubric that is graded in levels."""
+    """A rubric item that is graded in levels."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    text: str = Field(min_length=1, description="What is graded.")
-    levels: dict[str, str] = Field(description="The levels, worst first, each with what deserves it. Or a list.")
-    lower_to: tuple[str, ...] = Field(default=(), description="Levels that it is violated to. Default: the worst.")
-    raise_to: tuple[str, ...] = Field(default=(), description="Levels that it is satisfied to. Default: the best.")
+    text: str = Field(min_length=1, description="What to grade.")
+    levels: dict[str, str] = Field(description="Levels, worst first, each with its criterion, or a list of levels.")
+    lower_to: tuple[str, ...] = Field(default=(), description="Levels for the objective violate. Default: the worst.")
+    raise_to: tuple[str, ...] = Field(default=(), description="Levels for the objective satisfy. Default: the best.")
 
     @field_validator("levels", mode="before")
     @classmethod
     def _spelled(cls, levels: Any) -> Any:  # noqa: ANN401  # whatever the file holds
         """A level needs no words, but it is text: YAML has made a number of 01 before we see it."""
         if isinstance(levels, dict | list) and (others := [level for level in levels if not isinstance(level, str)]):
-            raise ValueError(f'a level is text, got {others[0]!r}: put it into quotes, such as "{others[0]}"')
+            raise ValueError(f'a level must be text, got {others[0]!r}: put it in quotes, such as "{others[0]}"')
         if isinstance(levels, list) and len(set(levels)) != len(levels):
-            raise ValueError("a level is named twice")
+            raise ValueError("a level is listed twice")
         return dict.fromkeys(levels, "") if isinstance(levels, list) else levels
 
     @field_validator("lower_to", "raise_to", mode="before")
@@ -125,12 +125,12 @@ class LevelItemSpec(BaseModel):
     def _reachable(self) -> "LevelItemSpec":
         labels = tuple(self.levels)
         if len(labels) < 3:
-            raise ValueError("levels: at least three; an item with two verdicts is a text, and has the study's labels")
+            raise ValueError("levels: give at least three; for two, write the item as text with the study's labels")
         if ABSTAIN in labels or not all(label.strip() for label in labels):
-            raise ValueError(f"levels: a level has a name, and {ABSTAIN} is none")
+            raise ValueError(f"levels: {ABSTAIN} is not allowed as a level, and a level needs a name")
         for key, least in (("lower_to", labels[:-1]), ("raise_to", labels[1:])):
             if wrong := [level for level in getattr(self, key) if level not in least]:
-                raise ValueError(f"{key}: {wrong[0]!r} is none of {', '.join(least)}")
+                raise ValueError(f"{key}: {wrong[0]!r} is not one of {', '.join(least)}")
         return self
 
     @property
@@ -150,7 +150,7 @@ class LevelItemSpec(BaseModel):
 
 
 class RewritingSpec(BaseModel):
-    """Which transcripts models rewrite, for a rubric in words."""
+    """How models rewrite transcripts for a rubric in words."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -163,34 +163,34 @@ class RewritingSpec(BaseModel):
         default_factory=dict,
         description="Items of the rubric, each a name and a text, or a text with levels to grade it in.",
     )
-    column: str | None = Field(default=None, description="Metadata of each transcript with a rubric of its own.")
-    planner: WriterSpec = Field(description="The model that plans the edits.")
+    column: str | None = Field(default=None, description="Metadata field with each transcript's own rubric.")
+    planner: WriterSpec = Field(description="Model that plans the edits.")
     editor: WriterSpec | None = Field(default=None, description="Default: the planner.")
     summariser: WriterSpec | None = Field(default=None, description="Default: the planner.")
     verifier: WriterSpec = Field(
-        description="The model that says what a transcript deserves. Another than the planner."
+        description="Model that decides which label a transcript deserves. Use a different one than the planner."
     )
-    fallback: WriterSpec | None = Field(default=None, description="Asked where the verifier refuses.")
-    votes: int = Field(default=3, ge=1, le=25, description="Verdicts of the verifier on a transcript, at most.")
-    agree: int = Field(default=2, ge=1, le=25, description="Verdicts that must agree; a majority.")
+    fallback: WriterSpec | None = Field(default=None, description="Used when the verifier refuses.")
+    votes: int = Field(default=3, ge=1, le=25, description="Maximum number of verifier verdicts on a transcript.")
+    agree: int = Field(default=2, ge=1, le=25, description="Number of verdicts that must agree; a majority.")
     temperatures: tuple[float, ...] = Field(
         default=(0.7, 1.0),
         min_length=1,
-        description="Of the planner and the editor, one step after the other.",
+        description="Temperatures of the planner and the editor, tried in this order.",
     )
     tries: int = Field(default=1, ge=1, le=20, description="Attempts at each temperature.")
-    most_steps: int = Field(default=4, ge=1, le=50, description="Messages that a plan may name.")
+    most_steps: int = Field(default=4, ge=1, le=50, description="Maximum number of messages a plan may change.")
 
     @model_validator(mode="after")
     def _sound(self) -> "RewritingSpec":
         if not self.items and self.column is None:
-            raise ValueError("items or column: a rubric is needed")
+            raise ValueError("rewriting needs a rubric: set items or column")
         if not self.votes < 2 * self.agree <= 2 * self.votes:
-            raise ValueError(f"agree: {self.agree} of {self.votes} votes are no majority")
+            raise ValueError(f"agree: {self.agree} of {self.votes} votes is not a majority")
         for name, item in self.levels.items():
             for key, objective in (("lower_to", "violate"), ("raise_to", "satisfy")):
                 if getattr(item, key) and objective not in self.objectives:
-                    raise ValueError(f"items: {name} has {key}, and to {objective} is no objective")
+                    raise ValueError(f"items: {name} has {key}, but {objective} is not an objective")
         return self
 
     @property
@@ -211,19 +211,21 @@ class RewritingSpec(BaseModel):
 
 
 class AgentStudySpec(StudySpec):
-    """A study of judges on transcripts of agents."""
+    """A study of agent judges."""
 
-    transcripts: TranscriptsSpec = Field(description="Runs of an agent of your own.")
+    transcripts: TranscriptsSpec = Field(description="Runs of your own agent.")
     rules: tuple[RuleSpec, ...] = Field(
-        default=(), description="The policy, rule by rule. Default: rules that follow from the transcripts themselves."
+        default=(), description="Rules of the policy. Default: rules derived from the transcripts."
     )
-    edits: tuple[str, ...] = Field(default=tuple(EDITS.values()), min_length=1, description="Which rules are broken.")
-    rewriting: RewritingSpec | None = Field(default=None, description="What models rewrite; by default nothing.")
-    review: ReviewSpec = Field(default=ReviewSpec(), description="How people review what models rewrote.")
-    labels: tuple[str, str] = Field(default=LABELS, description="What judges say: of a broken policy, of a kept one.")
+    edits: tuple[str, ...] = Field(default=tuple(EDITS.values()), min_length=1, description="Kinds of rules to break.")
+    rewriting: RewritingSpec | None = Field(
+        default=None, description="Transcripts for models to rewrite. Default: none."
+    )
+    review: ReviewSpec = Field(default=ReviewSpec(), description="How people review rewritten transcripts.")
+    labels: tuple[str, str] = Field(default=LABELS, description="Judges' labels for a violated and a followed policy.")
     policy: str | dict[str, Any] = Field(
         default="",
-        description="What judges are held to: a .yaml file beside the study file, or its keys. Default: as shipped.",
+        description="Acceptance policy: a .yaml file beside the study file, or its keys. Default: the built-in policy.",
     )
 
     @model_validator(mode="before")
@@ -244,17 +246,17 @@ class AgentStudySpec(StudySpec):
     @model_validator(mode="after")
     def _whole(self) -> "AgentStudySpec":
         if unknown := [name for name in self.edits if name not in EDITS.values()]:
-            raise ValueError(f"edits: no edit is named {unknown[0]!r}; known: {', '.join(EDITS.values())}")
+            raise ValueError(f"edits: unknown edit {unknown[0]!r}; known: {', '.join(EDITS.values())}")
         for judge in self.judges:
             if judge.kind == "grade" and (judge.scale is None or judge.scale.labels != self.labels):
                 raise ValueError(
-                    f"judge {judge.name}: it has to answer {' or '.join(self.labels)}; name its own words as the "
+                    f"judge {judge.name}: it must answer {' or '.join(self.labels)}; if it uses other words, set the "
                     "study's labels"
                 )
             if self.levels and set(judge.answer.labels.values()) - {ABSTAIN}:
                 raise ValueError(
-                    f"judge {judge.name}: answer.labels has words for {' and '.join(self.labels)}, and none for the "
-                    "levels of the rubric: let it answer in the labels themselves"
+                    f"judge {judge.name}: answer.labels has words for {' and '.join(self.labels)} but not for the "
+                    "levels of the rubric; remove answer.labels"
                 )
         return self
 

@@ -89,7 +89,7 @@ PAIR_MAKER = "transcript-pairs/1"
 ORIGINAL_RUN, EDITED = 0, 1
 """The places of the two runs in a pair, whatever slot they are shown in."""
 
-UNCROSSED = "no pair, since the edited run does not keep the opposite policy"
+UNCROSSED = "no pair, because the edited run violates the reversed policy"
 
 
 def pairs_of(case: Case) -> Iterator[Stimulus]:
@@ -167,7 +167,7 @@ class AgentStimuli:
         self.transcripts = [each for each in read.transcripts if distinct[each.text] is each][: spec.most]
         self.notes = list(read.notes)
         if repeated := len(read.transcripts) - len(distinct):
-            self.notes.append(f"{repeated:,} transcripts repeat another: they say nothing new, and are left out")
+            self.notes.append(f"{repeated:,} transcripts repeat another and are excluded")
         self._given = [rule.given() for rule in study.spec.rules]
         self._spec = study.spec
         self.kinds = {judge.kind for judge in study.spec.judges}
@@ -227,8 +227,8 @@ def write_agent_set(study: AgentStudy) -> StimulusSet:
         reasons = {**made.counts.skipped, **made.counts.unpaired}
         why = "; ".join(f"{reason} ({count})" for reason, count in reasons.items())
         raise UsageError(
-            f"{len(stimuli.transcripts)} transcripts give too few cases to measure with{': ' + why if why else ''}",
-            fix="give transcripts of two runs or more in which tools are called, or rules that they keep",
+            f"{len(stimuli.transcripts)} transcripts give too few test cases{': ' + why if why else ''}",
+            fix="provide at least two runs with tool calls, or rules that the runs follow",
         )
     about: dict[str, Json] = {
         "transcripts": len(stimuli.transcripts),

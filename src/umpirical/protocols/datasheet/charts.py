@@ -51,15 +51,15 @@ class Box:
         }
 
 
-TICKS = ((0.0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1.0, "1"))
+TICKS = tuple((quarter / 4, numbers.rate(quarter / 4)) for quarter in range(5))
 """Of an axis of shares."""
 
 BAR_LEFT, BAR_RIGHT, BAR_BOTTOM, ROW_HEIGHT = 4, 416, 44, 19
 
 PARTS = (
-    ("stable-cross-sensitivity", "stable cross-sensitivity"),
-    ("positional-false-preference", "positional false preference"),
-    ("one-sided-commit", "one-sided commit"),
+    ("stable-cross-sensitivity", "same answer in both orders"),
+    ("positional-false-preference", "same position in both orders"),
+    ("one-sided-commit", "preference in one order only"),
     ("no-preference", "no preference"),
 )
 
@@ -109,15 +109,15 @@ def equal_quality(measures: Sequence[MeasureRecord]) -> Shares | NotDrawn:
         measure = found(measures, name)
         if measure is None or not isinstance(measure.result, Estimate):
             state = "was not measured" if measure is None else "is undefined"
-            return NotDrawn(f"The decomposition is not drawn: {label} {state}.")
+            return NotDrawn(f"No chart: “{label}” {state}.")
         parts.append((name, label, measure.result.numerator))
         totals.add(measure.result.denominator)
     total = max(totals)
     rest = round(total - sum(size for _, _, size in parts), 6)
     if len(totals) > 1 or total <= 0 or not rest >= 0 or any(size < 0 for _, _, size in parts):
-        return NotDrawn("The decomposition is not drawn: its parts do not add up to one number of pairs.")
+        return NotDrawn("No chart: the parts do not add up to one number of pairs.")
     if rest > 0:
-        parts.append(("rest", "in none of these", rest))
+        parts.append(("rest", "none of these", rest))
     return Shares(tuple(parts), total)
 
 
@@ -132,7 +132,7 @@ def _stack(parts: Sequence[tuple[str, str, float]], total: int) -> Stack:
         segments.append(_segment(name, start, width, label=labels[index], row=order.index(index)))
         start += width
     return Stack(
-        title="Pairs of equal quality, by what the judge did with them",
+        title="Equal-quality pairs by outcome",
         desc=f"of {numbers.count(total)} pairs: " + "; ".join(labels),
         segments=tuple(segments),
         height=place(BAR_BOTTOM + 12 + ROW_HEIGHT * len(parts)),
@@ -213,18 +213,18 @@ def psychometric_curve(measures: Sequence[MeasureRecord]) -> Curve | NotDrawn:
     """Draws the curve of one arm, from `target-sensitivity` at every step and `detection-threshold`."""
     at_steps = dict(sorted(_steps(measures)))
     if not at_steps:
-        return NotDrawn("The curve is not drawn: target sensitivity was not measured.")
+        return NotDrawn("No chart: accuracy by size of the difference was not measured.")
     last = max(FARTHEST, ceil(max(at_steps)))
     labelled = _labelled([step for step, measure in at_steps.items() if share(measure)], last)
     points = {step: _curve_point(step, measure, last, labelled) for step, measure in at_steps.items()}
     known = [point for point in points.values() if point]
     if not known:
-        return NotDrawn("The curve is not drawn: target sensitivity is undefined at every step.")
+        return NotDrawn("No chart: accuracy is undefined at every difference.")
     mark = _threshold_mark(found(measures, "detection-threshold"), last)
     segments = tuple((one, two) for one, two in pairwise(points.values()) if one and two and _near(one, two))
-    said = [f"step {numbers.step(point.step)}: {point.words}" for point in known]
+    said = [f"difference {numbers.step(point.step)}: {point.words}" for point in known]
     return Curve(
-        title="Target sensitivity by size of the difference",
+        title="Accuracy by size of the difference",
         desc="; ".join([*said, mark.label if mark else "no Δ75"]),
         points=tuple(known),
         segments=segments,
@@ -356,10 +356,10 @@ def operating_plot(arms: Mapping[str, Sequence[MeasureRecord]]) -> OperatingPlot
         if point := _operating_point(arm, measures, [float(other.label_y) for other in points]):
             points.append(point)
     if len(points) < 2:
-        return NotDrawn("Not drawn: fewer than two arms have both a raw false preference and a sensitivity at Δ1.")
+        return NotDrawn("No chart: fewer than two prompt variants have both a false preference and an accuracy at Δ1.")
     start = next((point for point in points if point.arm == BASELINE), points[0])
     return OperatingPlot(
-        title="Operating points of the arms",
+        title="Prompt variants by false preference and accuracy",
         desc="; ".join(f"{point.arm}: {point.words}" for point in points),
         points=tuple(points),
         arrows=tuple(
@@ -390,8 +390,7 @@ def _operating_point(arm: str, measures: Sequence[MeasureRecord], taken: Sequenc
         label_x=place(x - 10 if to_left else x + 10),
         label_y=place(label_y),
         anchor="end" if to_left else "start",
-        words=f"false preference {numbers.rate(across.value)} {numbers.measured_interval(false, across.interval)}, "
-        f"seen at Δ1 {numbers.rate(up.value)} {numbers.measured_interval(seen, up.interval)}",
+        words=f"false preference {numbers.measured(false, across)}, accuracy at Δ1 {numbers.measured(seen, up)}",
     )
 
 
@@ -442,7 +441,7 @@ def grade_chart(rows: Sequence[GradeRow]) -> GradeChart | NotDrawn:
     """Draws the chart of one arm."""
     found = levels(rows)
     if not found:
-        return NotDrawn("The grades are not drawn: the record holds none by quality.")
+        return NotDrawn("No chart: the record has no grades by quality.")
     top_level, top_score = max(1.0, found[-1].level), max(1.0, *(score for one in found for score in one.shares))
     least = min(0.0, *(score for one in found for score in one.shares))
 

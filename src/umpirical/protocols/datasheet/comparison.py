@@ -1,4 +1,4 @@
-"""Judges that were measured on the same stimuli, each with each, and which to take for which use."""
+"""Compares judges on the same test cases, pair by pair, and says which one to use for what."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -52,48 +52,52 @@ from umpirical.runs.run import Run
 
 
 class SideRecord(Strict):
-    """One of the judges, as its own datasheet has it."""
+    """One of the judges, as in its own datasheet."""
 
     judge: JudgeRecord
     run: RunRecord
     complete: bool
-    reference: bool = Field(default=False, description="Stands as a ceiling, and is never picked. It is no truth.")
+    reference: bool = Field(
+        default=False, description="A reference ceiling, which is never picked and is not ground truth."
+    )
     decision: DecisionRecord | None = None
     profile: ProfileRecord | None = None
     spend: SpendRecord | None = None
     limits: list[LimitRecord] = Field(default=[])
     measures: list[MeasureRecord] = Field(
-        default=[], description="Those of the table, the figures and the differences."
+        default=[], description="The measures in the table, the charts and the differences."
     )
 
 
 class PickRecord(Strict):
-    """Which judge to take for one use."""
+    """Which judge to use under one policy."""
 
     policy: str
     about: str
-    own: bool = Field(description="Whether it is the policy that the comparison was made for.")
-    verdicts: list[Advice] = Field(description="The decision on each judge by this policy.")
-    admitted: list[Place] = Field(description="The judges that it lets through, the reference aside.")
-    not_worse: list[Place] = Field(description="Of these, the ones than which none is shown better.")
-    picked: list[Place] = Field(description="The cheapest of these: several if nothing tells them apart, or none.")
+    own: bool = Field(description="Whether this is the policy of the comparison.")
+    verdicts: list[Advice] = Field(description="The verdict on each judge under this policy.")
+    admitted: list[Place] = Field(description="The judges that pass, excluding the reference.")
+    not_worse: list[Place] = Field(description="Those of them that no other is significantly better than.")
+    picked: list[Place] = Field(description="The cheapest of these: several if they are not distinguishable, or none.")
     title: str
     sentences: list[str]
 
 
 class Comparison(Strict):
-    """Judges, measured on the same stimuli."""
+    """Judges, measured on the same test cases."""
 
     format: Literal["judge-comparison/2"] = "judge-comparison/2"
-    policy: str = Field(description="The policy that the judges are held to.")
+    policy: str = Field(description="The policy that the judges are checked against.")
     judges: list[SideRecord]
     differences: list[DifferenceRecord]
     better_everywhere: list[tuple[Place, Place]] = Field(
         default=[],
-        description="Pairs of which the first is better in every primary row, by an intersection-union test.",
+        description="Pairs in which the first judge is better in every primary row, by an intersection-union test.",
     )
     picks: list[PickRecord]
-    costs: Costs | None = Field(default=None, description="Cost and accuracy of the judges, their readouts and juries.")
+    costs: Costs | None = Field(
+        default=None, description="Cost and accuracy of the judges, their scoring methods and juries."
+    )
     findings: list[str]
     non_claims: list[str]
 
@@ -105,7 +109,7 @@ class Comparison(Strict):
         places += [place for one in self.costs.options for place in one.judges] if self.costs else []
         refuse_unknown_places(places, len(self.judges))
         if any(len(pick.verdicts) != len(self.judges) for pick in self.picks):
-            raise ValueError("a policy has no decision on some of the judges")
+            raise ValueError("a policy has no verdict on some of the judges")
         return self
 
 
@@ -149,7 +153,7 @@ def pick(
         admitted=admitted,
         not_worse=not_worse,
         picked=picked,
-        title=f"Take {_either(picked, sheets)}" if picked else "No judge",
+        title=f"Use {_either(picked, sheets)}" if picked else "No judge",
         sentences=list(_sentences(sheets, verdicts, admitted, not_worse, picked, reference)),
     )
 
@@ -191,19 +195,19 @@ def _sentences(
     others = [place for place in range(len(sheets)) if place not in admitted and place != reference]
     if admitted:
         through = f"{count(len(admitted))} of {count(len(admitted) + len(others))}"
-        yield f"The policy lets {through} through: {_letters(admitted)}."
+        yield f"{through} pass the policy: {_letters(admitted)}."
     if worse := [place for place in admitted if place not in not_worse]:
-        yield f"Shown worse than another of these: {_letters(worse)}."
+        yield f"Significantly worse than another of these: {_letters(worse)}."
     if len(not_worse) > 1:
         yield _choice(sheets, not_worse, picked)
     if limited := [place for place in picked if verdicts[place] == "use-with-limits"]:
-        yield f"With the limits that the datasheet states: {_letters(limited)}."
+        yield f"With the restrictions in the datasheet: {_letters(limited)}."
     if admitted:
         return
     if refused := [place for place in others if verdicts[place] == "do-not-use"]:
-        yield f"Refused: {_letters(refused)}."
+        yield f"Do not use: {_letters(refused)}."
     if unsettled := [place for place in others if verdicts[place] == "not-enough-data"]:
-        yield f"Not settled at this size of run: {_letters(unsettled)}."
+        yield f"Not enough data: {_letters(unsettled)}."
 
 
 def _choice(sheets: Sequence[Datasheet], not_worse: Sequence[int], picked: Sequence[int]) -> str:
@@ -211,10 +215,10 @@ def _choice(sheets: Sequence[Datasheet], not_worse: Sequence[int], picked: Seque
     price = prices[0] if prices else None
     unknown = [place for place in not_worse if _price(sheets[place]) is None]
     if unknown:
-        return f"None of these is shown better, and the price of {_letters(unknown)} is not known."
-    cost = "" if price is None else f", at {dollars(price)} for 1,000 calls"
+        return f"None of these is significantly better, and the price of {_letters(unknown)} is unknown."
+    cost = "" if price is None else f", at {dollars(price)} per 1,000 calls"
     same = "one of the cheapest" if len(picked) > 1 else "the cheapest"
-    return f"Of {_letters(not_worse)} none is shown better; {_letters(picked)} is {same}{cost}."
+    return f"None of {_letters(not_worse)} is significantly better; {_letters(picked)} is {same}{cost}."
 
 
 def _letters(places: Sequence[int]) -> str:
@@ -229,20 +233,18 @@ def _either(places: Sequence[int], sheets: Sequence[Datasheet]) -> str:
 
 NON_CLAIMS = (
     """\
-A difference that is not shown is not a proof that there is none: only “equivalent” claims that.
-In the rows of the policies' limits, judges that are all alike are told apart in one comparison in twenty, over all \
+A difference that is not significant does not prove that there is none. Only “equivalent” claims that.
+In the rows that policies check, identical judges differ significantly in at most one comparison in twenty, over all \
 pairs of judges together (Holm).
 “Equivalent” holds for each row alone: of twenty pairs that differ by just the margin, one is called equivalent.
-Every other row is exploratory: a judge that is ahead there is a hint (Benjamini and Hochberg), and no finding.
-Limits on conflict excess and on the spread of grades are no shares: judges are held to them one by one, and not \
-against each other.
-The differences are about these stimuli, these prompts and these settings. Nothing here says that a judge agrees with \
-people."""
+All other rows are exploratory: a judge that is ahead there is a hint (Benjamini and Hochberg), not a finding.
+Length-conflict error and the spread of grades are not rates. Judges are checked on them one by one, not compared.
+The differences are about these test cases, prompts and settings. Nothing here shows that a judge agrees with people."""
 ).splitlines()
 
 CEILING = (
-    "{name} is the reference: a ceiling, to see how far the others are from it. It is a judge as well, with errors of "
-    "its own, and no truth: where it errs, being like it is an error too. It is never picked."
+    "{name} is the reference: a ceiling that shows how far the others are from it. It is not ground truth: it is a "
+    "judge with errors of its own. It is never picked."
 )
 
 
@@ -261,15 +263,15 @@ def find(
         # Of more judges, a matrix says this at a glance, and sentences do not.
         for ahead, behind in ((0, 1), (1, 0)):
             if better := _titles(one for one in differences if winner(one) == ahead):
-                yield f"{names[ahead]} is shown to be better than {letter(behind)} in {better}."
+                yield f"{names[ahead]} is significantly better than {letter(behind)} in {better}."
     for ahead, behind in everywhere:
-        yield f"{letter(ahead)} is better than {letter(behind)} in every share that the policies limit."
+        yield f"{letter(ahead)} is better than {letter(behind)} in every rate that the policies check."
     primary = [one for one in differences if one.family == "primary"]
     if primary:
         told, level, undecided = told_apart(primary)
         yield (
-            f"Of {count(len(primary))} differences in limited shares, {count(told)} are shown, {count(level)} are "
-            f"within the margin, and {count(undecided)} are undecided."
+            f"Of {count(len(primary))} pairwise comparisons, {count(told)} are significant, {count(level)} are "
+            f"equivalent within the margin and {count(undecided)} are inconclusive."
         )
 
 
@@ -281,8 +283,8 @@ def _distances(names: Sequence[str], differences: Sequence[DifferenceRecord], re
         below = sum(winner(one) == reference for one in rows)
         level = sum(one.words == "equivalent" for one in rows)
         yield (
-            f"{name} is shown to be below the ceiling in {count(below)} of {count(len(rows))} limited shares, and "
-            f"to be equivalent to it in {count(level)}."
+            f"{name} is significantly below the ceiling in {count(below)} of {count(len(rows))} checked rates and "
+            f"equivalent to it in {count(level)}."
         )
 
 
@@ -442,9 +444,9 @@ def _opened(folders: Sequence[Path]) -> list[Run]:
     for run in runs:
         if run.manifest["protocol"] != DATASHEET.version:
             raise UsageError(
-                f"run {run.name} is not on controlled stimuli, so it cannot be compared pair by pair",
-                fix="name runs that have a datasheet, or runs of stress tests alone; labelled pairs and judges of "
-                "agents have no comparison yet",
+                f"run {run.name} is not a datasheet run, so it cannot be compared pair by pair",
+                fix="name only datasheet runs, or only stress test runs; labeled pairs and agent judges cannot be "
+                "compared yet",
             )
     refuse_one_run(runs)
     _refuse_other_stimuli(runs)
@@ -458,7 +460,7 @@ def _refuse_other_stimuli(runs: Sequence[Run]) -> None:
     if len(groups) > 1:
         said = "; ".join(f"{digest[:12]}: {', '.join(names)}" for digest, names in groups.items())
         raise UsageError(
-            f"the runs have different stimuli: {said}",
+            f"the runs have different test cases: {said}",
             fix="name runs of one group, or measure all judges with the same tasks, size and seed",
         )
 
@@ -468,7 +470,7 @@ def _place(runs: Sequence[Run], reference: str) -> int:
     if len(found) == 1:
         return found[0]
     names = ", ".join(run.name if found else run.judge.name for run in runs)
-    problem = "is the name of several judges" if found else "is not one of the judges compared"
+    problem = "matches several judges" if found else "is not one of the compared judges"
     raise UsageError(f"--reference {reference} {problem}", fix=f"name one of {names}")
 
 
@@ -477,7 +479,7 @@ def _shared_policy(runs: Sequence[Run]) -> Policy:
     policies = [policy_of(run).at_look(1) for run in runs]
     if any(policy != policies[0] for policy in policies):
         said = ", ".join(f"{run.name}: {policy.policy}" for run, policy in zip(runs, policies, strict=True))
-        raise UsageError(f"the runs were made for different policies ({said})", fix="name the one to use with --policy")
+        raise UsageError(f"the runs have different policies ({said})", fix="choose one with --policy")
     return policies[0]
 
 

@@ -95,7 +95,7 @@ def plane(
     """
     points = [point for judge in judges if (point := _plane_point(judge, across, up, size))]
     if not points:
-        return NotDrawn(f"Not drawn: no judge has both {across[1]} and {up[1]}.")
+        return NotDrawn(f"No chart: no judge has both {across[1]} and {up[1]}.")
     return Plane(
         title=title,
         desc="; ".join(f"{point.sign}: {point.words}" for point in points),
@@ -223,15 +223,15 @@ def equal_quality_bars(judges: Sequence[Marked]) -> Bars | NotDrawn:
     found = [(judge.sign, equal_quality(judge.measures)) for judge in judges]
     drawn = [(sign, shares) for sign, shares in found if isinstance(shares, Shares)]
     if not drawn:
-        return NotDrawn("The bars are not drawn: no judge has the four parts.")
+        return NotDrawn("No chart: no judge has all four outcomes.")
     bars = tuple(_bar(sign, shares, row) for row, (sign, shares) in enumerate(drawn))
     rest = any(name == "rest" for _, shares in drawn for name, _, _ in shares.parts)
     return Bars(
-        title="Pairs of equal quality, by what each judge did with them",
+        title="Equal-quality pairs by outcome, for each judge",
         desc="; ".join(f"{bar.label}: {bar.words}" for bar in bars),
         bars=bars,
         height=place(BARS_TOP + BARS_STEP * len(bars)),
-        parts=(*PARTS, *([("rest", "in none of these")] if rest else [])),
+        parts=(*PARTS, *([("rest", "none of these")] if rest else [])),
         missing=", ".join(sign for sign, shares in found if isinstance(shares, NotDrawn)),
     )
 
@@ -284,11 +284,11 @@ def ladder_curves(judges: Sequence[Marked]) -> Ladders | NotDrawn:
     """Draws the curve of every judge whose target sensitivity was measured."""
     drawn = [(judge, curve) for judge in judges if isinstance(curve := psychometric_curve(judge.measures), Curve)]
     if not drawn:
-        return NotDrawn("The curves are not drawn: no judge has a target sensitivity.")
+        return NotDrawn("No chart: no judge has an accuracy by size of the difference.")
     heights = spread_labels([float(curve.points[-1].y) for _, curve in drawn])
     widest = max((curve for _, curve in drawn), key=lambda curve: len(curve.x_ticks))
     return Ladders(
-        title="Target sensitivity by size of the difference, judge by judge",
+        title="Accuracy by size of the difference, for each judge",
         desc="; ".join(f"{judge.sign}: {curve.desc}" for judge, curve in drawn),
         curves=tuple(
             _ladder_curve(judge, curve, height) for (judge, curve), height in zip(drawn, heights, strict=True)
@@ -412,9 +412,9 @@ def cost_plane(options: Sequence[Priced], *, baseline: float) -> CostPlane | Not
         (one, one.dollars, one.accuracy) for one in options if one.dollars is not None and one.accuracy is not None
     ]
     if not known:
-        return NotDrawn("Cost and accuracy are not drawn: of nothing that could be taken are both known.")
+        return NotDrawn("No chart: no option has both a known price and a known accuracy.")
     if not any(dollars[1] for _, dollars, _ in known):
-        return NotDrawn("Cost and accuracy are not drawn: everything whose price is known is free.")
+        return NotDrawn("No chart: every option with a known price is free.")
     paid = [float(end) for _, dollars, _ in known for end in dollars if end > 0]
     free = any(not dollars[1] for _, dollars, _ in known)
     x, ticks = _log_axis(paid, PLANE.left + (FREE_WIDTH if free else 0), PLANE.right)
@@ -442,13 +442,13 @@ def cost_plane(options: Sequence[Priced], *, baseline: float) -> CostPlane | Not
     steps = sorted({(float(point.x), float(point.y)) for point in points if point.front})
     quarters = [floor_at + 0.25 * step for step in range(round((1 - floor_at) * 4) + 1)]
     return CostPlane(
-        title="Balanced accuracy by dollars for 1,000 verdicts",
+        title="Balanced accuracy by dollars per 1,000 verdicts",
         desc="; ".join(_option_words(one.sign, dollars, accuracy) for one, dollars, accuracy in known),
         points=tuple(points),
         labels=tuple(point_labels(marks)),
         front=_stairs(steps) if len(steps) > 1 else "",
         x_ticks=(*((Tick(place(PLANE.left + FREE_WIDTH / 2), "free"),) if free else ()), *ticks),
-        y_ticks=tuple(Tick(place(y(value)), numbers.step(value)) for value in quarters),
+        y_ticks=tuple(Tick(place(y(value)), numbers.rate(value)) for value in quarters),
         free=free,
         baseline=place(y(baseline)) if floor_at <= baseline else None,
         missing=", ".join(one.sign for one in options if one.dollars is None or one.accuracy is None),
@@ -460,7 +460,7 @@ def cost_curves(judges: Sequence[Priced]) -> CostCurves | NotDrawn:
     drawn = [(one, [(width, dollars) for width, dollars in one.curve if dollars]) for one in judges]
     drawn = [(one, curve) for one, curve in drawn if curve]
     if not drawn:
-        return NotDrawn("Cost curves are not drawn: no judge has a price that is known and not 0.")
+        return NotDrawn("No chart: no judge has a known price above 0.")
     widths = sorted({width for _, curve in drawn for width, _ in curve}, reverse=True)
     at = {
         width: COST_CURVE.left + 20 + (COST_CURVE.right - COST_CURVE.left - 40) * number / max(1, len(widths) - 1)
@@ -472,13 +472,13 @@ def cost_curves(judges: Sequence[Priced]) -> CostCurves | NotDrawn:
     lines = [[(place(at[width]), place(y(float(dollars or 0)))) for width, dollars in curve] for _, curve in drawn]
     heights = spread_labels([float(line[-1][1]) for line in lines])
     return CostCurves(
-        title="Dollars by the half-width of the interval of balanced accuracy",
+        title="Dollars by half-width of the 95% interval of balanced accuracy",
         desc="; ".join(_curve_words(one.sign, curve) for one, curve in drawn),
         curves=tuple(
             CostCurve(one.sign, one.style, tuple(line), " ".join(map(",".join, line)), line[-1][1], place(height))
             for (one, _), line, height in zip(drawn, lines, heights, strict=True)
         ),
-        x_ticks=tuple(Tick(place(at[width]), f"±{numbers.ratio(width)}") for width in widths),
+        x_ticks=tuple(Tick(place(at[width]), f"±{numbers.margin(width)}") for width in widths),
         y_ticks=ticks,
         missing=_missing(judges, [one for one, _ in drawn]),
     )
@@ -532,5 +532,5 @@ def _option_words(sign: str, dollars: tuple[Decimal, Decimal], accuracy: Estimat
 
 
 def _curve_words(sign: str, curve: Sequence[tuple[float, Decimal | None]]) -> str:
-    said = ", ".join(f"{numbers.dollars(dollars)} for ±{numbers.ratio(width)}" for width, dollars in curve if dollars)
+    said = ", ".join(f"{numbers.dollars(dollars)} for ±{numbers.margin(width)}" for width, dollars in curve if dollars)
     return f"{sign}: {said}"

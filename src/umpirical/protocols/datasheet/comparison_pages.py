@@ -25,17 +25,18 @@ from umpirical.reports.comparison import (
 )
 from umpirical.reports.decision import TITLES
 from umpirical.reports.pages import environment, measured_cell, plain, quoted
+from umpirical.reports.policy import at
 from umpirical.reports.record import LimitRecord, MeasureRecord, record_json
 
 MOST_HINTS = 40
 
 COLUMNS = (
-    ("dark-current", "", "Dark current"),
-    ("raw-false-preference", "", "Raw false preference"),
-    ("stable-cross-sensitivity", "", "Stable cross-sensitivity"),
-    ("positional-false-preference", "", "Positional false preference"),
-    ("target-sensitivity", "1", "Seen at Δ1"),
-    ("target-sensitivity", "5", "Seen at Δ5"),
+    ("dark-current", "", "Blank-input preference"),
+    ("raw-false-preference", "", "False preference"),
+    ("stable-cross-sensitivity", "", "Wording bias"),
+    ("positional-false-preference", "", "Position bias"),
+    ("target-sensitivity", "1", "Accuracy at Δ1"),
+    ("target-sensitivity", "5", "Accuracy at Δ5"),
     ("detection-threshold", "", "Δ75"),
 )
 """Those of the Dark Current paper's Table 3."""
@@ -111,6 +112,7 @@ def render_comparison_html(comparison: Comparison) -> str:
             settings=list(_settings(comparison.judges)),
             margins=list(dict.fromkeys(one.margin for one in comparison.differences)),
             letter=letter,
+            at=at,
         )
     )
 
@@ -134,27 +136,27 @@ def _view(place: int, side: SideRecord, *, free: bool) -> JudgeView:
         side=side,
         measures=measures,
         cells=[found.get((name, stratum)) for name, stratum, _ in COLUMNS],
-        price="free" if free else "not known" if price is None else numbers.dollars(price),
+        price="free" if free else "unknown" if price is None else numbers.dollars(price),
     )
 
 
 def _figures(judges: Sequence[JudgeView]) -> Figures:
     marked = [charts.Marked(judge.sign, judge.style, judge.measures) for judge in judges]
-    scs = ("stable-cross-sensitivity", "stable cross-sensitivity")
+    scs = ("stable-cross-sensitivity", "wording bias")
     return Figures(
         axes=charts.plane(
             marked,
-            title="Dark current and stable cross-sensitivity",
-            across=("dark-current", "dark current"),
+            title="Blank-input preference and wording bias",
+            across=("dark-current", "blank-input preference"),
             up=scs,
-            size=("target-sensitivity", "1", "seen at Δ1"),
+            size=("target-sensitivity", "1", "accuracy at Δ1"),
         ),
         ladders=charts.ladder_curves(marked),
         bars=charts.equal_quality_bars(list(_every_arm(judges))),
         orders=charts.plane(
             marked,
-            title="Positional false preference and stable cross-sensitivity",
-            across=("positional-false-preference", "positional false preference"),
+            title="Position bias and wording bias",
+            across=("positional-false-preference", "position bias"),
             up=scs,
         ),
     )
@@ -255,7 +257,7 @@ def _card(comparison: Comparison) -> Iterator[str]:
     yield from (f"- {plain(finding)}" for finding in comparison.findings[:MOST_FINDINGS])
     if comparison.costs:
         yield from (f"- {plain(finding)}" for finding in comparison.costs.findings[:MOST_COST_FINDINGS])
-    head = ["", "judge", "decision", *(title for _, _, title in COLUMNS), "1,000 calls"]
+    head = ["", "judge", "verdict", *(title for _, _, title in COLUMNS), "1,000 calls"]
     yield from ("", f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}")
     for judge in judges[:MOST_JUDGES]:
         decision = judge.side.decision.title if judge.side.decision else "none"

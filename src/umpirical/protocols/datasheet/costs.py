@@ -37,7 +37,7 @@ from umpirical.protocols.datasheet.readout_rules import Heard, band_of, paired, 
 from umpirical.protocols.datasheet.report import ReadRun
 from umpirical.reports.comparison import letter
 from umpirical.reports.facts import quantile
-from umpirical.reports.numbers import dollars, ratio
+from umpirical.reports.numbers import dollars, rate
 from umpirical.reports.prices import Basis, Dollars, PriceRecord, no_price, price_of
 from umpirical.reports.record import ResultRecord, Strict
 from umpirical.reports.significance import LEVEL, difference_p, holm
@@ -56,44 +56,44 @@ at least as accurate as measured, but is not shown to be both. `front`: neither.
 
 
 class PointPrice(Strict):
-    """Dollars for a percentage point of balanced accuracy above the baseline, for 1,000 verdicts."""
+    """Dollars per 1,000 verdicts for each percentage point of balanced accuracy above the baseline."""
 
-    least: Decimal | None = Field(default=None, description="At the measured accuracy and the least price.")
-    most: Decimal | None = Field(default=None, description="At the measured accuracy and the greatest price.")
-    low: Decimal | None = Field(default=None, description="At the least price and the upper end of the accuracy.")
+    least: Decimal | None = Field(default=None, description="At the measured accuracy and the lowest price.")
+    most: Decimal | None = Field(default=None, description="At the measured accuracy and the highest price.")
+    low: Decimal | None = Field(default=None, description="At the lowest price and the upper end of the accuracy.")
     high: Decimal | None = Field(
-        default=None, description="At the greatest price and the lower end; null if that is at the baseline."
+        default=None, description="At the highest price and the lower end; null if that is at the baseline."
     )
     why_not: str = Field(default="", description="Why there is none.")
 
 
 class CurveStep(Strict):
-    """What an interval of the accuracy of some width takes, in a design like that of the run."""
+    """The cost of an interval of this width for the accuracy, in a design like that of the run."""
 
     half_width: float
     families: int
     calls: int
-    dollars: tuple[Decimal, Decimal] | None = Field(description="At least and at most; null if no price is known.")
+    dollars: tuple[Decimal, Decimal] | None = Field(description="Lowest and highest; null if the price is unknown.")
 
 
 class CostRecord(Strict):
-    """One judge, readout or jury."""
+    """One judge, scoring method or jury."""
 
     kind: OptionKind
-    sign: str = Field(description="Its letters on the page: `A`, `A both-orders`, `A+B+C`.")
+    sign: str = Field(description="Its label on the page: `A`, `A both-orders`, `A+B+C`.")
     name: str
-    judges: list[NonNegativeInt] = Field(description="The places of the judges that are asked.")
+    judges: list[NonNegativeInt] = Field(description="The places of the judges it calls.")
     calls_per_verdict: int
     price: PriceRecord
     accuracy: ResultRecord = Field(
-        description="Balanced accuracy, on the calls that all were asked but pairs of identical answers."
+        description="Balanced accuracy, on the calls that all judges were asked, except pairs of identical answers."
     )
     per_point: PointPrice
-    curve: list[CurveStep] = Field(default=[], description="The cost curve: dollars by the half-width of the interval.")
+    curve: list[CurveStep] = Field(default=[], description="The cost curve: dollars by half-width of the interval.")
     no_curve: str = Field(default="", description="Why there is no curve.")
     latency_p50_ms: float | None = None
     latency_p95_ms: float | None = Field(
-        default=None, description="Of a jury, the slowest of its members in each call."
+        default=None, description="For a jury, the latency of the slowest member in each call."
     )
     standing: Standing
     dominated_by: list[NonNegativeInt] = Field(default=[], description="Places in `options`.")
@@ -101,21 +101,21 @@ class CostRecord(Strict):
 
 
 class AccuracyDifference(Strict):
-    """The balanced accuracy of two options, on the calls that may speak for both."""
+    """The difference in balanced accuracy of two options, on the calls that both are reported on."""
 
     first: NonNegativeInt
     second: NonNegativeInt
-    difference: ResultRecord = Field(description="The second less the first.")
-    adjusted_p: float | None = Field(description="By Holm's correction, over all pairs of options.")
+    difference: ResultRecord = Field(description="The second minus the first.")
+    adjusted_p: float | None = Field(description="With Holm's correction over all pairs of options.")
 
 
 class Costs(Strict):
-    """Cost and accuracy, and who is on the front of both."""
+    """Cost and accuracy of all options, and the Pareto front."""
 
-    baseline: float = Field(description="The balanced accuracy of always saying that it is a tie.")
+    baseline: float = Field(description="The balanced accuracy of always answering tie.")
     options: list[CostRecord]
     differences: list[AccuracyDifference]
-    stimuli: str = Field(description="What making the stimuli cost.")
+    stimuli: str = Field(description="The cost of the test cases.")
     findings: list[str]
 
 
@@ -127,7 +127,7 @@ MOST_JUDGES = 15
 MOST_CALLS = 100_000
 """Of one run: more are not held in memory side by side, and the judge has a price alone."""
 
-UNHEARD = Undecided("the answer has no log-probabilities")
+UNHEARD = Undecided("the reply has no log-probabilities")
 
 
 @dataclass(slots=True)
@@ -179,12 +179,12 @@ class Option:
 def why_not_heard(read: ReadRun, keeper: CallKeeper) -> str:
     """Returns why a judge has no balanced accuracy; empty if it has."""
     if read.run.judge.kind != "compare":
-        return "a judge that grades is not right or wrong about a pair"
+        return "a grading judge has no right or wrong verdict on a pair"
     if read.reading.unasked:
         return "the run is not complete"
     if keeper.too_many:
-        return f"a run of more than {MOST_CALLS:,} calls is not compared call by call"
-    return "" if keeper.calls else "it was not asked with its own prompt"
+        return f"the run has more than {MOST_CALLS:,} calls, which cannot be compared call by call"
+    return "" if keeper.calls else "the judge was not run with its own prompt"
 
 
 def options_of(
@@ -346,7 +346,7 @@ def point_price(price: PriceRecord, accuracy: Result) -> PointPrice:
         return PointPrice(why_not=price.why_not)
     above = accuracy.value - BASELINE_ACCURACY
     if above <= 0:
-        return PointPrice(why_not="it is no more often right than who always says that it is a tie")
+        return PointPrice(why_not="it is not more accurate than always answering tie")
     ends = accuracy.interval
     low, high = (None, None) if ends is None else (ends.low, ends.high)
     return PointPrice(
@@ -502,10 +502,7 @@ def _difference(one: Option, other: Option, ballots: Ballots) -> Result:
 
 NOTHING = Ballots(*(np.zeros(shape, dtype=np.int64) for shape in ((0, 0), 0, 0)))
 
-STIMULI = (
-    "The stimuli are made by program: writing and validating them cost nothing. Every judge has the same ones, so that "
-    "they move no judge against another."
-)
+STIMULI = "A program makes the test cases, so writing and validating them costs nothing. All judges have the same ones."
 
 
 def costs_of(read: Sequence[ReadRun], kept: Sequence[CallKeeper], *, reference: int | None) -> Costs:
@@ -587,7 +584,7 @@ def _record(
 
 def _unheard(place: int, read: ReadRun, keeper: CallKeeper, price: PriceRecord) -> CostRecord:
     """A judge that has a price, and no balanced accuracy."""
-    accuracy = Undefined(reason=why_not_heard(read, keeper) or "the judges share no calls")
+    accuracy = Undefined(reason=why_not_heard(read, keeper) or "the judges have no calls in common")
     latencies = sorted(read.reading.spent.latencies)
     return CostRecord(
         kind="judge",
@@ -609,24 +606,23 @@ def _findings(options: Sequence[CostRecord]) -> Iterator[str]:
     """Yields who is on the front, who is dominated, and who stands apart."""
     front = [one.sign for one in options if one.standing == "front"]
     if front:
-        yield f"On the front of cost and balanced accuracy: {', '.join(front)}."
+        yield f"On the cost–accuracy Pareto front: {', '.join(front)}."
     dominated = [one for one in options if one.standing == "dominated"]
     for one in [one for one in dominated if one.kind == "judge"]:
         better = ", ".join(options[place].sign for place in one.dominated_by)
-        verbs = ("costs", "is") if len(one.dominated_by) == 1 else ("cost", "are")
-        yield f"{one.sign} is dominated: {better} {verbs[0]} no more, and {verbs[1]} shown to be more often right."
+        yield f"{one.sign} is dominated by {better}: same or lower cost, significantly higher accuracy."
     if others := [one.sign for one in dominated if one.kind != "judge"]:
-        yield f"Readouts and juries that are dominated: {', '.join(others)}."
+        yield f"Dominated scoring methods and juries: {', '.join(others)}."
     if unclear := [one.sign for one in options if one.standing == "not told apart"]:
-        yield f"Not told from the front at this size of run: {', '.join(unclear)}."
+        yield f"Not distinguishable from the front at this sample size: {', '.join(unclear)}."
     for one in options:
         if one.standing == "apart":
             reason = one.price.why_not or (one.accuracy.reason if one.accuracy.kind == "undefined" else "")
-            yield f"{one.sign} stands apart: {reason}."
+            yield f"{one.sign} is not ranked: {reason}."
     points = [(most, one.sign) for one in options if one.kind == "judge" and (most := one.per_point.most)]
     if len(points) > 1:
         least, sign = min(points)
         yield (
-            f"Of the judges, {sign} has the cheapest point of balanced accuracy above {ratio(BASELINE_ACCURACY)}: "
-            f"{dollars(least)} for 1,000 verdicts."
+            f"Of the judges, {sign} has the lowest cost per point of balanced accuracy above "
+            f"{rate(BASELINE_ACCURACY)}: {dollars(least)} per 1,000 verdicts."
         )

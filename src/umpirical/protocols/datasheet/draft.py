@@ -1,4 +1,4 @@
-"""Drafts a family of tasks from a rubric with a model. A program lists its faults; a person has to review it."""
+"""Drafts a family of tasks from a rubric with a model. A program lists the problems; a person must review the draft."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -42,11 +42,11 @@ TIMEOUT = 600.0
 """Seconds: a whole family takes a while to write."""
 
 UNFINISHED: Mapping[Ending, str] = {
-    "cut": "the reply was cut short: it needs more than --max-tokens",
+    "cut": "the reply was cut off: raise --max-tokens",
     "refused": "the reply was stopped by a content filter",
-    "broken": "the server gave the reply up",
-    "unread": "the server gave the reply up",
-    "unknown": "the server does not say that the reply is whole",
+    "broken": "the server stopped before the reply was complete",
+    "unread": "the server stopped before the reply was complete",
+    "unknown": "the server does not say whether the reply is complete",
 }
 """What is wrong with a reply that did not end by itself."""
 
@@ -106,9 +106,11 @@ def read_rubric(path: Path) -> str:
 def drafting_model(name: str, *, base_url: str | None = None, api_key_env: str | None = None) -> ModelSpec:
     """Returns a model, named as for a judge: on an OpenAI-compatible server, or provider/model through Inspect."""
     if name.startswith("simulated:"):
-        raise UsageError("a simulated judge writes nothing", fix="name a model, as provider/model or with --base-url")
+        raise UsageError(
+            "a simulated judge cannot draft tasks", fix="name a model, as provider/model or with --base-url"
+        )
     if base_url is None and "/" not in name:
-        raise UsageError(f"no provider is named for {name}", fix=f"--model provider/{name}, or --base-url URL")
+        raise UsageError(f"no provider for model {name}", fix=f"use --model provider/{name} or --base-url URL")
     adapter = adapter_for(base_url=base_url)
     where = {"base_url": base_url, "api_key_env": api_key_env, "timeout": TIMEOUT}
     try:
@@ -163,8 +165,8 @@ def write_draft(draft: Draft, path: Path, *, by: str, rubric: str) -> Path | Non
     """Writes the draft, marked as not reviewed, and its problems to a file beside it; returns that file, if any."""
     # Only the parsed family goes into the file: no comment, key or tag that the model added.
     head = (
-        f"# Drafted by {_line(by)} from {_line(rubric)}. Nothing is measured with it until a person has read it,\n"
-        "# corrected it and set reviewed: true.\n"
+        f"# Drafted by {_line(by)} from {_line(rubric)}. It is not used until a person has read and corrected it,\n"
+        "# and has set reviewed: true.\n"
     )
     write_text(path, head + dump_yaml(draft_data(draft.family)))
     list_file = path.with_suffix(".problems.txt")
@@ -201,7 +203,7 @@ async def _drafted(
         why = problems[0]
         wrong = (_sendable(response.text or "", max_tokens), _listed(problems))
     if best is None:
-        fix = "read the replies; try again, or use another model"
+        fix = "read the replies, then try again or use another model"
         raise DraftFailed(f"{spec.name} produced no draft: {why}", fix=fix)
     return best
 
@@ -215,8 +217,8 @@ def _request(spec: ModelSpec, rubric: str, wrong: tuple[str, str] | None, max_to
     messages = [Message("user", prompt)]
     if wrong is not None:
         reply, problems = wrong
-        mend = f"A program found this wrong with your draft:\n{problems}\nWrite the whole document again, mended."
-        messages += [Message("assistant", reply), Message("user", mend)]
+        again = f"A program found these problems in your draft:\n{problems}\nWrite the whole document again, corrected."
+        messages += [Message("assistant", reply), Message("user", again)]
     return ChatRequest(spec.name, tuple(messages), Decoding(temperature=None, max_tokens=max_tokens))
 
 

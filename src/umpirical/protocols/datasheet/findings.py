@@ -11,13 +11,13 @@ from typing import NamedTuple
 from umpirical.domain.measures import Estimate, Result, Undefined
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.record import ProfileRecord
-from umpirical.reports.numbers import measured_interval, measured_value, rate, step
+from umpirical.reports.numbers import measured, step, units
 from umpirical.reports.record import LimitRecord, LimitVerdict, MeasureRecord
 
 # Sketches how a judge behaves on these stimuli. A sketch is a description; it does not sort judges into classes.
 #
 # The names presentation-conflicted, mixed stable-positional and vacuum-clean come from the Dark Current paper, which
-# assigned them by eye. Here a rate is *high* if its whole interval lies above the limit of the policy and *low* if
+# assigned them by eye. Here a rate is *high* if its whole interval lies above the threshold of the policy and *low* if
 # its whole interval lies at or below it; the first rule that holds names the sketch.
 
 FEW_GRADES = 2.0
@@ -141,75 +141,75 @@ SWAPPED, LEANING, CLUSTERED = "swap-inconsistency", "position-lean", "error-clus
 RULES = (
     Rule(
         "slot-driven",
-        "It follows the slot, its label or its place in the list, also where one answer is better.",
-        "positional false preference wholly above 0.5, and target sensitivity at Δ1 not wholly above 0.5",
+        "It follows the position, its label or its place in the list, even if one answer is better.",
+        "position bias entirely above 50%, and accuracy at a 1-requirement difference not entirely above 50%",
         lambda r: r.of(POSITIONAL).low > 0.5 and r.of(TARGET, "1").low <= 0.5,
     ),
     Rule(
         "guessing on some tasks",
         "It is right on some task families and guesses on others. It names both positions about equally often.",
-        "verdicts that change with the order wholly above 0.005, no lean to a position, and errors in some task "
-        "families wholly above 0.05",
+        "verdicts that change with the order entirely above 0.5%, no lean to one position, and errors in some task "
+        "families entirely above 0.05",
         lambda r: r.noisy(NOISY) and r.uneven() and r.of(TARGET, "5").high >= SEEN,
     ),
     Rule(
         "target-blind",
-        "It does not see even the largest difference, whatever else it does.",
-        "target sensitivity at Δ5 wholly below 0.75",
+        "It does not see even the largest difference.",
+        "accuracy at a 5-requirement difference entirely below 75%",
         lambda r: r.of(TARGET, "5").high < SEEN,
     ),
     Rule(
         "presentation-conflicted",
-        "Between equal answers it names winners, and which one depends on the order they are shown in.",
-        "positional false preference is high, and wholly above stable cross-sensitivity",
+        "Between equally good answers it names a winner, and the winner depends on their order.",
+        "position bias is high, and entirely above wording bias",
         lambda r: r.high(POSITIONAL) and r.of(POSITIONAL).low > r.of(STABLE).high,
     ),
     Rule(
         "surface-driven",
-        "Between equal answers it keeps to one wording, in whichever order they are shown.",
-        "stable cross-sensitivity is high, and wholly above positional false preference",
+        "Between equally good answers it prefers one wording, in either order.",
+        "wording bias is high, and entirely above position bias",
         lambda r: r.high(STABLE) and r.of(STABLE).low > r.of(POSITIONAL).high,
     ),
     Rule(
         "mixed stable-positional",
-        "Between equal answers it names winners, partly by their wording and partly by their slot.",
-        "stable cross-sensitivity and positional false preference are both high, and guessing explains neither: it "
-        "leans to a position, and the same text wins more often than its position rates explain",
+        "Between equally good answers it names a winner, partly by wording and partly by position.",
+        "wording bias and position bias are both high, and guessing does not explain them: it leans to one position, "
+        "and the same text wins more often than the position rates explain",
         lambda r: (
             r.high(STABLE) and r.high(POSITIONAL) and (not r.measured(LEANING) or (r.leans() and r.keeps_wording()))
         ),
     ),
     Rule(
         "inconsistent",
-        "Its verdict often changes when the two answers are swapped, and it names both positions about equally often: "
-        "that is noise, not position bias.",
-        "verdicts that change with the order wholly above 0.05, and neither a position nor a wording explains it",
+        "Its verdict often changes when the two answers are swapped, but it names both positions about equally often. "
+        "This is noise, not position bias.",
+        "verdicts that change with the order entirely above 5%, and no position or wording explains it",
         lambda r: r.inconsistent() and not r.keeps_wording(),
     ),
     Rule(
         "conservative",
-        "It ties on equal answers, and on small differences too.",
-        "raw false preference is low, and the tie rate at Δ1 wholly above 0.25",
+        "It calls a tie between equally good answers, and also at small differences.",
+        "false preference is low, and the tie rate at a 1-requirement difference is entirely above 25%",
         lambda r: r.low("raw-false-preference") and r.of("tie-rate", "1").low > 0.25,
     ),
     Rule(
         "one grade for most",
-        "It gives the same grade to most answers, good and bad.",
-        "effective number of grades wholly below 2",
+        "It gives most answers the same grade, good and bad.",
+        "effective number of grades entirely below 2",
         lambda r: r.measured("effective-grades") and r.of("effective-grades").high < FEW_GRADES,
     ),
     Rule(
         "vacuum-clean and concordant",
-        "It gives a blank the least grade, and the better of two answers more.",
-        "dark current is low, and grade concordance wholly above 0.9",
+        "It gives blank answers the lowest grade, and better answers a higher grade.",
+        "blank-input preference is low, and grade concordance entirely above 90%",
         lambda r: r.low("dark-current") and r.of("grade-concordance").low > r.limit("grade-concordance"),
     ),
     Rule(
         "vacuum-clean and target-sensitive",
-        "It names no winner where there is nothing to compare, sees a difference of one requirement, and neither slot "
-        "nor wording is shown to sway it.",
-        "dark current is low, target sensitivity at Δ1 wholly above 0.75, stable cross-sensitivity and positional "
-        "false preference measured and not high",
+        "It names no winner between blank answers and sees a 1-requirement difference. It shows no position bias or "
+        "wording bias.",
+        "blank-input preference is low, accuracy at a 1-requirement difference is entirely above 75%, and wording bias "
+        "and position bias are measured and not high",
         lambda r: (
             r.low("dark-current") and r.of(TARGET, "1").low > SEEN and r.not_high(STABLE) and r.not_high(POSITIONAL)
         ),
@@ -225,15 +225,15 @@ def sketch(measures: Sequence[MeasureRecord], limits: Sequence[LimitRecord]) -> 
             return ProfileRecord(name=rule.name, description=f"{rule.description}{_vacuum(rates)}", rule=rule.rule)
     return ProfileRecord(
         name="not sketched",
-        description=f"The intervals meet none of the rules; that is no verdict.{_vacuum(rates)}",
-        rule="no rule holds",
+        description=f"No rule applies to its intervals. This is not a verdict.{_vacuum(rates)}",
+        rule="none applies",
     )
 
 
 def _vacuum(rates: Rates) -> str:
     if rates.high("dark-current"):
-        return " Its dark current is high."
-    return " It is vacuum-clean." if rates.low("dark-current") else ""
+        return " Its blank-input preference (dark current) is high."
+    return " It rarely prefers a blank answer." if rates.low("dark-current") else ""
 
 
 # Findings: first what is wrong with the judge, then the rest.
@@ -241,50 +241,50 @@ def _vacuum(rates: Rates) -> str:
 
 BLIND, DARK, LENGTH = "task-blind-preference", "dark-current", "length-preference"
 
+FOLLOWING = "task-following"
+
 FLAWS = {
-    "unparsed-rate": (
-        "Many of its answers are not on its scale: {value} {interval}. They are counted, and are no verdicts."
-    ),
-    "failure-rate": "Many calls brought no answer: {value} {interval}. They are counted, and are no verdicts.",
-    "tie-rate": "It calls a tie even at the largest differences, in {value} of calls {interval}.",
-    POSITIONAL: "{carriers} it names the same slot in both orders in {value} of equal pairs {interval}.",
-    LEANING: "It names one position more often than the other, by {value} of calls {interval}.",
-    LENGTH: "It prefers the longer of two answers with the same content, by {value} of calls {interval}.",
-    BLIND: "It prefers the same answer whatever the task asks for, in {value} of quads {interval}.",
+    "unparsed-rate": "Many of its replies cannot be used: {found}. They do not count as verdicts.",
+    "failure-rate": "Many calls failed: {found}. They do not count as verdicts.",
+    "tie-rate": "It calls a tie even at the largest differences, in {found} of calls.",
+    POSITIONAL: "{carriers} it picks the same position in both orders in {found} of equally good pairs.",
+    LEANING: "It names one position more often than the other. The difference is {found} of calls.",
+    LENGTH: "It prefers the longer of two answers with the same content, by {found}.",
+    BLIND: "It prefers the same answer no matter what the task asks, in {found} of crossed pairs.",
     CLUSTERED: (
-        "It is right on some task families and fails on others: its verdicts within a family correlate by {value} "
-        "{interval}, where errors that fall anywhere would give 0."
+        "It is right on some task families and fails on others. Its verdicts within a family correlate by {found}; "
+        "evenly spread errors would give 0."
     ),
     SWAPPED: (
-        "{inconsistent} the two answers are swapped, its verdict changes in {value} of pairs {interval}. It names both "
-        "positions about equally often, so this is noise and not position bias."
+        "{inconsistent} the two answers are swapped, its verdict changes in {found} of pairs. It names both positions "
+        "about equally often, so this is noise, not position bias."
     ),
-    STABLE: "It keeps to one wording over another of equal quality in {value} of pairs {interval}.",
-    DARK: "It names a winner where there is nothing to compare, in {value} of cases {interval}.",
+    STABLE: "It prefers one wording over another of equal quality, in {found} of pairs.",
+    DARK: "It names a winner between blank or identical answers, in {found} of cases.",
 }
 """What is said of a measure that shows a flaw, in the order in which flaws are named."""
 
-FLIPS = "Asked the same question again, it gives another verdict in {value} of cases {interval}."
+FLIPS = "Asked the same question again, it changes its verdict in {found} of cases."
 
 PRAISE = {
-    DARK: "Where there is nothing to compare it rarely names a winner: {value} {interval}.",
-    POSITIONAL: "It rarely follows the slot: {value} of equal pairs {interval}.",
-    STABLE: "It rarely keeps to one wording over another of equal quality: {value} of pairs {interval}.",
-    BLIND: "It rarely prefers the same answer whatever the task asks for: {value} of quads {interval}.",
+    DARK: "It rarely names a winner between blank or identical answers: {found} of cases.",
+    POSITIONAL: "It shows little position bias: {found} of equally good pairs.",
+    STABLE: "It shows little wording bias: {found} of equally good pairs.",
+    BLIND: "It almost never ignores the task in favor of one answer: {found} of crossed pairs.",
 }
-"""What is said of a measure that is within its limit."""
+"""What is said of a measure that passes its check."""
 
-# A slot that wins in both orders may win by itself, by the label that it carries, or by the place of its option. These
+# A position that wins in both orders may win by itself, by its label, or by the place of its option. These
 # are what the effects pull towards, if they are positive and if they are negative.
 _CARRIERS = {
-    "slot-effect": ("slot 1", "slot 2"),
+    "slot-effect": ("the first position", "the second position"),
     "label-effect": ("the label 1, A, X or first", "the label 2, B, Y or second"),
-    "list-effect": ("the option that is named first", "the option that is named last"),
+    "list-effect": ("the option listed first", "the option listed last"),
 }
 
 
 LARGE_LEAN = 0.5
-"""A judge that leans further to a position, or ties more often, hardly can keep to a text. That is no praise."""
+"""A judge that leans further to a position, or ties more often, can hardly prefer a text. That is not praise."""
 
 LONGER = 0.05
 """A preference for the longer answer that is not shown to be more than this, and than a third of its value (that is
@@ -292,11 +292,13 @@ three standard errors or so from 0), is not called one."""
 
 
 def find(measures: Iterable[MeasureRecord], limits: Sequence[LimitRecord]) -> list[str]:
-    """Returns what is wrong, the gravest first, then what is not; arms that are probes are named."""
+    """Returns what is wrong, the worst first, then what is not. Prompt variants other than the baseline are named."""
     every = list(measures)
-    verdicts = {(limit.arm, limit.measure): limit.verdict for limit in limits if not limit.stratum}
+    verdicts = {
+        (limit.arm, limit.measure): limit.verdict for limit in limits if not limit.stratum or limit.measure == FOLLOWING
+    }
     return [
-        sentence if arm == BASELINE else f"Arm {arm}: {sentence}"
+        sentence if arm == BASELINE else f"Prompt variant {arm}: {sentence}"
         for arm in dict.fromkeys(measure.arm for measure in every)
         for sentence in _Findings.of(every, limits, verdicts, arm).sentences()
     ]
@@ -366,19 +368,21 @@ class _Findings:
             yield _threshold(measure.result)
         elif name in FLAWS and isinstance(measure.result, Undefined) and (name in PRAISE or name.endswith("-rate")):
             if name != "tie-rate":
-                yield f"{measure.title} could not be measured: {measure.result.reason}."
+                yield f"{measure.title} was not measured: {measure.result.reason}."
         elif name in PRAISE and not self._is_flaw(name) and not self._is_idle(name):
-            unsettled = "{title} is not settled at this size: {value} {interval}."
+            unsettled = "{title} is inconclusive at this size: {found}."
             words = {"PASS": PRAISE[name], "INCONCLUSIVE": unsettled, "N/A": unsettled}.get(self.verdicts.get(name, ""))
             if words:
                 yield self._said(words, name)
 
     def _is_idle(self, name: str) -> bool:
-        """Whether a judge like this one cannot fail on a measure, or its noise says all that there is to say."""
+        """Whether a judge like this one cannot fail on a measure, or its noise explains it."""
         locked = self.rates.measured(LEANING) and self.rates.of(LEANING).low > LARGE_LEAN
         if name == POSITIONAL:
             return self.rates.leans() or (self.rates.inconsistent() and self.verdicts.get(name) != "PASS")
         if name == STABLE and self.rates.inconsistent() and self.verdicts.get(name) != "PASS":
+            return True
+        if name == BLIND and self.verdicts.get(FOLLOWING, "PASS") != "PASS":
             return True
         return self._ties() or (locked and name != DARK)
 
@@ -386,13 +390,12 @@ class _Findings:
         measure = self.whole[name]
         result = measure.result
         if isinstance(result, Undefined):
-            return f"{measure.title} could not be measured: {result.reason}."
+            return f"{measure.title} was not measured: {result.reason}."
         return words.format(
             title=measure.title,
             carriers=_carried_by(list(self.whole.values())),
             inconsistent="It is inconsistent: when" if self.rates.inconsistent() else "When",
-            value=rate(result.value),
-            interval=measured_interval(measure, result.interval),
+            found=measured(measure, result),
         )
 
 
@@ -401,11 +404,11 @@ def _carried_by(measures: Sequence[MeasureRecord]) -> str:
     found = [(one, one.result) for one in measures if one.name in _CARRIERS]
     effects = [(one, result) for one, result in found if isinstance(result, Estimate)]
     if len(effects) < len(_CARRIERS):
-        return "Its preference follows the slot, or a label or a place in the list that goes with it:"
+        return "It follows the position, or the label or list place that goes with it:"
     pulls = sorted((-abs(result.value), _pull(one, result)) for one, result in effects if _is_told_from_none(result))
     if not pulls:
-        return "Whether by the slot, the label or the list of answers is not settled, but"
-    return f"Its preference follows {' and '.join(pull for _, pull in pulls)}:"
+        return "Whether position, label or list order causes it is inconclusive, but"
+    return f"It follows {' and '.join(pull for _, pull in pulls)}:"
 
 
 def _is_told_from_none(effect: Estimate) -> bool:
@@ -414,15 +417,16 @@ def _is_told_from_none(effect: Estimate) -> bool:
 
 
 def _pull(measure: MeasureRecord, effect: Estimate) -> str:
-    figures = f"{measured_value(measure, effect)} {measured_interval(measure, effect.interval)}"
-    return f"{_CARRIERS[measure.name][effect.value < 0]} ({measure.title.lower()} {figures})"
+    return f"{_CARRIERS[measure.name][effect.value < 0]} ({measure.title.lower()} {measured(measure, effect)})"
 
 
 def _threshold(result: Result) -> str:
     if isinstance(result, Undefined):
-        return f"The smallest difference it sees could not be measured: {result.reason}."
+        return f"The smallest difference it sees was not measured: {result.reason}."
+    size = f"{step(result.value)} {units('requirement', result.value)}"
     if result.censoring == "left":
-        return f"It sees the smallest difference that was shown, {step(result.value)} requirement, three times in four."
+        return f"Even at the smallest difference tested ({size}), it picks the better answer at least 75% of the time."
     if result.censoring == "right":
-        return f"It does not see even a difference of {step(result.value)} requirements three times in four."
-    return f"It takes a difference of about {step(result.value)} requirements to be seen three times in four."
+        least = step(result.value)
+        return f"Even at a {least}-requirement difference, it picks the better answer less than 75% of the time."
+    return f"It picks the better answer 75% of the time once the answers differ by about {size}."

@@ -19,7 +19,7 @@ from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice
 from umpirical.domain.stimuli import TIER_2, GivenWinner, Stimulus
 from umpirical.domain.trials import BASELINE, Order, Trial
-from umpirical.measures.catalogue import measure_all
+from umpirical.measures.catalogue import Scale, measure_all
 from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
 from umpirical.protocols.datasheet.protocol import DATASHEET
@@ -57,22 +57,22 @@ RuleName = Literal["majority", "weighted", "dawid-skene"]
 
 
 class JurorRecord(Strict):
-    """A member, measured on the same calls as the jury."""
+    """A member of the jury, measured on the same calls."""
 
     name: str
     run: str
     fingerprint: str
     accuracy: ResultRecord
     cost_per_1000: Decimal | None
-    without_verdict: int = Field(description="Calls on which it had no vote.")
+    without_verdict: int = Field(description="Calls on which it gave no vote.")
 
 
 class SharedErrors(Strict):
-    """How far two members err together."""
+    """How often two members are wrong together."""
 
     first: str
     second: str
-    correlation: ResultRecord = Field(description="Of being wrong in the same call.")
+    correlation: ResultRecord = Field(description="Correlation of being wrong in the same call.")
 
 
 class Jury(Strict):
@@ -82,22 +82,28 @@ class Jury(Strict):
     name: str
     rule: RuleName
     members: list[JurorRecord]
-    chosen_from: list[str] = Field(description="The judges among which the jury was chosen; all are members otherwise.")
-    learned_on: list[str] = Field(description="Families on which jury or rule were settled; empty if nothing was.")
-    reported_on: list[str] = Field(description="Families that every figure here is about.")
+    chosen_from: list[str] = Field(description="The judges the jury was chosen from; empty if all are members.")
+    learned_on: list[str] = Field(description="Task families used to select the jury or train its rule; empty if none.")
+    reported_on: list[str] = Field(description="Held-out task families that all results here are about.")
     looked_best_at: float | None = Field(
-        description="Balanced accuracy on the families that it was chosen by, which flatters it; null if not chosen."
+        description="Balanced accuracy on the families used for selection, so too optimistic; null if not selected."
     )
     accuracy: ResultRecord = Field(
-        description="Balanced accuracy: calls with a better answer, and calls without, weigh the same."
+        description="Balanced accuracy. Calls with a better answer and calls without one have the same weight."
     )
-    without_verdict: int = Field(description="Calls on which no more than half of the members had a vote: not right.")
-    best_judge: str = Field(description="Of all that were named, the one that did best on the half for choosing.")
-    gain: ResultRecord = Field(description="Balanced accuracy of the jury less that of the best judge, on the rest.")
+    without_verdict: int = Field(
+        description="Calls on which no more than half of the members voted. They count as wrong."
+    )
+    best_judge: str = Field(description="The best of all named judges on the families used for selection.")
+    gain: ResultRecord = Field(
+        description="Balanced accuracy of the jury minus that of the best judge, on the held-out families."
+    )
     error_correlation: ResultRecord = Field(description="Mean over all pairs of members.")
-    effective_judges: ResultRecord = Field(description="Judges with independent errors that would be worth as much.")
+    effective_judges: ResultRecord = Field(
+        description="How many judges with independent errors would be worth as much."
+    )
     shared_errors: list[SharedErrors]
-    cost_per_1000: Decimal | None = Field(description="Dollars for 1,000 verdicts of the jury; null if not known.")
+    cost_per_1000: Decimal | None = Field(description="Dollars per 1,000 verdicts of the jury; null if unknown.")
     left_out: int = Field(description="Calls that not all members were asked.")
     findings: list[str]
     assumptions: list[str]
@@ -202,21 +208,21 @@ def vote_of(outcome: Outcome | None) -> int:
 
 def refuse_no_jury(runs: Sequence[Run]) -> None:
     """Raises if these judges are no jury."""
-    same = "measure all of them with one study, or with the same size and seed"
+    same = "measure all judges in one study, or with the same size and seed"
     if other := [run.name for run in runs if run.manifest["protocol"] != DATASHEET.version]:
-        raise UsageError(f"{', '.join(other)}: not on controlled stimuli", fix="name runs that have a datasheet")
+        raise UsageError(f"{', '.join(other)}: not a datasheet run", fix="name runs that have a datasheet")
     if len({run.folder.resolve() for run in runs}) < len(runs):
-        raise UsageError("a run is named twice, and a judge has one vote", fix="name each run once")
+        raise UsageError("a run is named twice", fix="name each run once: a judge has one vote")
     if len({run.manifest["fingerprint"] for run in runs}) < len(runs):
-        message = "two runs are of the same judge, and a judge has one vote"
-        raise UsageError(message, fix=f"name one run of each: {', '.join(run.name for run in runs)}")
+        message = "two runs are of the same judge"
+        raise UsageError(message, fix=f"name one run of each judge: {', '.join(run.name for run in runs)}")
     if other := [run.name for run in runs if run.judge.kind != "compare"]:
         message = f"{', '.join(other)}: the judge does not compare two answers"
         raise UsageError(message, fix="name runs of judges that compare")
     if len({run.stimuli.digest for run in runs}) > 1:
-        raise UsageError("the judges were asked about different stimuli", fix=same)
+        raise UsageError("the judges were run on different test cases", fix=same)
     if not all(BASELINE in run.manifest["arms"] for run in runs):
-        raise UsageError("a judge was not asked with its own prompt", fix=same)
+        raise UsageError("a judge was not run with its own prompt", fix=same)
 
 
 def _right(trial: Trial, stimulus: Stimulus) -> int:
@@ -266,7 +272,7 @@ def seat(shared: SharedCalls, rule: str | None, *, choose: bool, budget: Decimal
     unknown = [member.name for member, cost in zip(shared.members, costs, strict=True) if cost is None]
     if budget is not None and unknown:
         raise UsageError(
-            f"what {', '.join(unknown)} costs is not known, so no budget can be kept", fix="leave out --budget"
+            f"the cost of {', '.join(unknown)} is unknown, so --budget cannot be checked", fix="omit --budget"
         )
     found = best_jury(
         settled_on,
@@ -292,45 +298,44 @@ def total(amounts: Sequence[Decimal | None]) -> Decimal | None:
 
 
 ASSUMPTIONS = [
-    "The figures are about constructed answers. Judges may err together more, or less, on answers of other kinds.",
-    "Every member is asked once for each verdict. Their prices are those of the calls that were measured.",
-    "Weighted and Dawid-Skene rules are as good as the calls that they were learned from.",
+    "The results are about constructed answers. On other answers, judges may err together more or less often.",
+    "Every member is called once for each verdict. Prices are those of the measured calls.",
+    "Weighted and Dawid-Skene rules are only as good as the calls they were trained on.",
 ]
 
 
 def findings(jury: Jury) -> list[str]:
     """Returns what was found, in a few plain sentences."""
     count = len(jury.members)
-    right = f"{numbers.count(count)} judges by {jury.rule} are right in {_shown(jury.accuracy)} of the calls"
-    said = [f"{right}; calls with a better answer and calls without weigh the same."]
+    said = [f"Balanced accuracy of {numbers.count(count)} judges by {jury.rule}: {_shown(jury.accuracy)}."]
     if jury.looked_best_at is not None:
         said.append(
-            f"They were chosen among {numbers.count(len(jury.chosen_from))} on "
-            f"{numbers.count(len(jury.learned_on))} families, on which they looked right in "
-            f"{numbers.rate(jury.looked_best_at)}; every figure is about the other "
-            f"{numbers.count(len(jury.reported_on))}."
+            f"They were selected from {numbers.count(len(jury.chosen_from))} judges on "
+            f"{numbers.count(len(jury.learned_on))} task families, where their accuracy was "
+            f"{numbers.rate(jury.looked_best_at)}. All results are for the other "
+            f"{numbers.count(len(jury.reported_on))} families."
         )
     elif jury.learned_on:
         said.append(
-            f"The rule was learned on {numbers.count(len(jury.learned_on))} families; every figure is about the other "
-            f"{numbers.count(len(jury.reported_on))}."
+            f"The rule was trained on {numbers.count(len(jury.learned_on))} task families. All results are for the "
+            f"other {numbers.count(len(jury.reported_on))}."
         )
     if isinstance(jury.gain, Estimate):
         said.append(
-            f"Against {jury.best_judge}, the best judge alone, that is {_shown(jury.gain, sign=True)} on the "
-            f"families that did not choose it: {_worth(jury.gain)}."
+            f"Compared with {jury.best_judge}, the best single judge, that is {_shown(jury.gain, 'difference')} on the "
+            f"held-out families: {_worth(jury.gain)}."
         )
     if isinstance(jury.effective_judges, Estimate):
         said.append(
-            f"Their errors correlate by {_shown(jury.error_correlation)}, so that {numbers.count(count)} judges are "
-            f"worth {_shown(jury.effective_judges)} whose errors are independent."
+            f"Their errors correlate by {_shown(jury.error_correlation, 'coefficient')}, so {numbers.count(count)} "
+            f"judges are worth {_shown(jury.effective_judges, 'ratio')} judges with independent errors."
         )
     if jury.cost_per_1000 is not None:
-        said.append(f"1,000 verdicts of the jury cost {numbers.dollars(jury.cost_per_1000)}.")
+        said.append(f"Cost of 1,000 verdicts: {numbers.dollars(jury.cost_per_1000)}.")
     if jury.without_verdict:
-        said.append(f"{numbers.count(jury.without_verdict)} calls have no verdict, which count as not right.")
+        said.append(f"{numbers.count(jury.without_verdict)} calls have no verdict and count as wrong.")
     if jury.left_out:
-        said.append(f"{numbers.count(jury.left_out)} calls that not all members were asked are left out.")
+        said.append(f"{numbers.count(jury.left_out)} calls are excluded because not all members were asked.")
     return said
 
 
@@ -338,43 +343,48 @@ def render_jury_markdown(jury: Jury) -> str:
     """Renders the card of a jury."""
     lines = ["---", f"format: {quoted(jury.format)}", f"name: {quoted(jury.name)}", "---", ""]
     lines += [f"# {plain(jury.name)}", "", *(f"- {plain(finding)}" for finding in jury.findings), ""]
-    lines += ["| member | balanced accuracy | calls without a vote | dollars per 1,000 |", "| --- | --- | --- | --- |"]
+    lines += [
+        "| member | balanced accuracy | calls without a vote | dollars per 1,000 calls |",
+        "| --- | --- | --- | --- |",
+    ]
     lines += [
         f"| {plain(member.name)} | {_cell(member.accuracy)} | {numbers.count(member.without_verdict)} "
         f"| {_dollars(member.cost_per_1000)} |"
         for member in jury.members
     ]
-    lines += ["", "| two members | correlation of their errors |", "| --- | --- |"]
-    lines += [f"| {plain(two.first)}, {plain(two.second)} | {_cell(two.correlation)} |" for two in jury.shared_errors]
-    lines += ["", "## What this assumes", "", *(f"- {plain(each)}" for each in jury.assumptions)]
+    lines += ["", "| members | correlation of errors |", "| --- | --- |"]
+    lines += [
+        f"| {plain(two.first)}, {plain(two.second)} | {_cell(two.correlation, 'coefficient')} |"
+        for two in jury.shared_errors
+    ]
+    lines += ["", "## Assumptions", "", *(f"- {plain(each)}" for each in jury.assumptions)]
     return "\n".join(lines) + "\n"
 
 
-def _shown(result: Result, *, sign: bool = False) -> str:
+def _shown(result: Result, scale: Scale = "rate") -> str:
     """Returns a value with its interval, or why there is none."""
     if isinstance(result, Undefined):
         return f"undefined: {result.reason}"
-    written = numbers.difference if sign else numbers.rate
-    limits = result.interval
+    limits, written = result.interval, numbers.scaled(result.value, scale)
     if limits is None or limits.low is None or limits.high is None:
-        return written(result.value)
-    return f"{written(result.value)} [{written(limits.low)}, {written(limits.high)}]"
+        return written
+    return f"{written} {numbers.scaled_interval(limits.low, limits.high, scale)}"
 
 
 def _worth(gain: Estimate) -> str:
     """Says whether the jury is better than the best judge alone."""
     limits = gain.interval
     if limits is None or limits.low is None or limits.high is None or limits.low <= 0 <= limits.high:
-        return "no difference is shown"
-    return "the jury is better" if limits.low > 0 else "the jury is worse"
+        return "the difference is not significant"
+    return "the jury is significantly better" if limits.low > 0 else "the jury is significantly worse"
 
 
-def _cell(result: Result) -> str:
-    return plain(_shown(result))
+def _cell(result: Result, scale: Scale = "rate") -> str:
+    return plain(_shown(result, scale))
 
 
 def _dollars(amount: Decimal | None) -> str:
-    return "not known" if amount is None else numbers.dollars(amount)
+    return "unknown" if amount is None else numbers.dollars(amount)
 
 
 def jury_record(seated: Seated, name: str) -> Jury:
@@ -468,7 +478,7 @@ def _error_correlation(votes: Votes, ballots: Ballots) -> Result:
         return float(np.nanmean(found)) if np.isfinite(found).any() else float("nan")
 
     if not np.isfinite(estimate(np.ones(len(families), dtype=bool))):
-        return Undefined("of no two members does each err")
+        return Undefined("no two members both make errors")
     found = jackknife(estimate, len(families))
     limits = Interval(
         max(-1.0, float(found.low)), min(1.0, float(found.high)), method="leave-one-family-out jackknife, Student's t"
@@ -624,13 +634,13 @@ def seat_jury(
 
 def _refuse(runs: Sequence[Path], rule: str | None, *, choose: bool, budget: Decimal | None) -> None:
     if rule is not None and rule not in RULES:
-        raise UsageError(f"there is no rule {rule!r}", fix=f"rules: {', '.join(RULES)}")
+        raise UsageError(f"unknown rule {rule!r}", fix=f"choose one of {', '.join(RULES)}")
     if len(runs) < 3:
-        raise UsageError(f"a jury has three judges or more, and {len(runs)} are named", fix="name more runs")
+        raise UsageError(f"a jury needs at least three judges, not {len(runs)}", fix="name more runs")
     if len(runs) > MOST_JUDGES:
-        raise UsageError(f"{len(runs)} judges are too many to choose among", fix=f"name {MOST_JUDGES} or fewer")
+        raise UsageError(f"{len(runs)} judges are too many to choose from", fix=f"name at most {MOST_JUDGES}")
     if budget is not None and not choose:
-        raise UsageError("a budget is for choosing a jury, and this one has all judges", fix="add --choose")
+        raise UsageError("--budget needs --choose: without it, all judges are members", fix="add --choose")
 
 
 def _refuse_unmeasured(shared: SharedCalls) -> None:
@@ -642,6 +652,6 @@ def _refuse_unmeasured(shared: SharedCalls) -> None:
             )
     if len(shared.families) < 4:
         raise UsageError(
-            f"the judges share {len(shared.families)} task families, and each half needs two",
-            fix="measure them with a larger size",
+            f"the judges share only {len(shared.families)} task families; a jury needs at least 4",
+            fix="measure them at a larger size",
         )

@@ -1,4 +1,4 @@
-"""What to ask more of a judge, so that what is open about it is settled: no more than that.
+"""Extends an inconclusive run with the extra calls it needs, and no more.
 
 A follow-up has the stimuli of the run first, in their order, so that their answers are found again, and after them only
 stimuli of the families and steps that the open limits are about.
@@ -13,13 +13,15 @@ from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Estimate
 from umpirical.domain.stimuli import TIER_2, Family, Stimulus
+from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import held_to
 from umpirical.protocols.datasheet.spec import DatasheetStudy, preset
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_materials
 from umpirical.protocols.protocol import FollowUp
 from umpirical.reports.limits import settling
-from umpirical.reports.numbers import about, part, units
+from umpirical.reports.numbers import about, units
+from umpirical.reports.policy import at
 from umpirical.reports.record import ConditionRecord, MeasureRecord, why_unfinished
 from umpirical.runs.run import Run
 from umpirical.stimuli.controlled.datasheet_set import recipe
@@ -137,7 +139,7 @@ def chosen_stimuli(wants: Sequence[Want], candidates: Sequence[Stimulus], known:
 def follow_up(run: Run, sheet: Datasheet, study: DatasheetStudy) -> FollowUp:
     """Returns the stimuli of a run and those that would settle what it leaves open; `study` is of the largest size."""
     if not sheet.complete:
-        raise UsageError("the run is not complete", fix="run it again: it is resumed")
+        raise UsageError("the run is not complete", fix="run it again to resume it")
     policy = sheet.policy or preset()
     policy = policy.at_look(policy.look + 1)
     # What the next look is held to is stricter: what passes now may need more then.
@@ -145,14 +147,14 @@ def follow_up(run: Run, sheet: Datasheet, study: DatasheetStudy) -> FollowUp:
     if not wants or sheet.decision is None or sheet.decision.verdict != "not-enough-data":
         verdict = sheet.decision.title if sheet.decision else "none"
         raise UsageError(
-            f"the decision is {verdict!r}, and nothing that could be asked would settle it",
-            fix="umpirical report RUN  says what would change it",
+            f"the verdict is {verdict!r}, and more calls would not change it",
+            fix="see “What would change the verdict” in `umpirical report RUN`",
         )
     words = tuple(map(_words, wants))
     first = list(run.stimuli)
     extra = list(_extra(wants, study, {stimulus.content for stimulus in first if stimulus.family not in TIER_2}))
     if not extra:
-        raise UsageError("all stimuli that tell more have been asked", fix="add tasks of your own to the study")
+        raise UsageError("no more built-in test cases would help", fix="add tasks of your own to the study")
     name = digest("follow-up", [run.stimuli.digest, [stimulus.id for stimulus in extra]])[:12]
     kept = {key: value for key, value in run.stimuli.manifest.items() if key not in {"digest", "stimuli", "parts"}}
     stimuli = write_stimuli(
@@ -175,7 +177,8 @@ def _extra(wants: Sequence[Want], study: DatasheetStudy, known: set[str]) -> Ite
 
 
 def _words(want: Want) -> str:
-    where = want.stratum if want.step is None else part(f"{want.step:g}")
-    name = want.measure.replace("-", " ") + (f" at {where}" if where else "")
+    where = want.stratum if want.step is None else f"{want.step:g}"
+    title = MEASURES.get(want.measure).title if want.measure in MEASURES.names() else want.measure
+    name = f"{title[:1].lower()}{title[1:]}{at(where)}"
     number = "" if want.left == inf else f"about {about(int(want.left))} more {units(want.unit, want.left)}"
     return f"{name}: {number or 'not measured yet'}"

@@ -12,7 +12,7 @@ from typing import Any
 
 from umpirical.domain.measures import Estimate, Interval
 from umpirical.domain.trials import BASELINE
-from umpirical.measures.catalogue import MEASURES
+from umpirical.measures.catalogue import MEASURES, Scale
 from umpirical.measures.estimates.pairs import CONTROLS
 from umpirical.protocols.datasheet import charts, reading
 from umpirical.protocols.datasheet.charts import LevelGrades, levels
@@ -45,7 +45,12 @@ FITTED = ("latent", "p-value", "ratio")
 
 VERDICTS: tuple[LimitVerdict, ...] = ("PASS", "FAIL", "INCONCLUSIVE", "N/A")
 CURVE = ("target-sensitivity", "detection-threshold")
-LAYOUT = {"slot-effect": "Slot", "label-effect": "Label", "list-effect": "List", "tie-place-effect": "Place of the tie"}
+LAYOUT = {
+    "slot-effect": "Position",
+    "label-effect": "Label",
+    "list-effect": "List order",
+    "tie-place-effect": "Place of the tie",
+}
 """Effects of the layout, which are shown in one table and not among the ratings, and what each is the effect of."""
 FOLLOWING = (
     "task-following",
@@ -269,7 +274,7 @@ def _worst(datasheet: Datasheet, limit: LimitRecord) -> MeasureRecord | None:
 
 
 def planted_words(measure: MeasureRecord) -> str:
-    """Says whether the planted value lies inside the measured interval."""
+    """Says whether the true value lies inside the measured interval."""
     estimate = measure.result
     if measure.planted is None or not isinstance(estimate, Estimate) or estimate.interval is None:
         return "no interval"
@@ -432,7 +437,7 @@ def _decision(datasheet: Datasheet) -> Iterator[str]:
         if items:
             yield f"- {title}: {plain(' '.join(items))}"
     if datasheet.profile:
-        yield f"- Profile sketch: {plain(datasheet.profile.name)}"
+        yield f"- Profile: {plain(datasheet.profile.name)}"
     if datasheet.spend and datasheet.spend.cost_per_1000 is not None:
         # A dollar sign starts a formula in some Markdown.
         yield f"- Cost of 1,000 calls: {plain(numbers.dollars(datasheet.spend.cost_per_1000))}"
@@ -443,30 +448,32 @@ def _lists(decision: DecisionRecord) -> tuple[tuple[str, list[str]], ...]:
     return (
         ("Good for", decision.good_for),
         ("Not for", decision.not_for),
-        ("Use it like this", decision.use_like_this),
+        ("Recommended use", decision.use_like_this),
         ("Not measured", decision.not_measured),
     )
 
 
 def _findings(findings: Sequence[str]) -> Iterator[str]:
-    yield from ("## What was found", "")
+    yield from ("## Key findings", "")
     shown = findings if len(findings) <= MAX_FINDINGS else findings[: MAX_FINDINGS - 1]
     for finding in shown:
         yield f"- {plain(finding)}"
     if len(findings) > len(shown):
         yield f"- And {numbers.count(len(findings) - len(shown))} more in the JSON record."
     if not findings:
-        yield "None of the stated rules has anything to say about these measures."
+        yield "None of the rules applies to these measures."
     yield ""
 
 
-HELD_BY = "The bound decides: it is one-sided and counts missing answers against the judge. The interval is two-sided."
-"""Why the interval of a measure may hold its limit although the limit passes, or the other way round."""
+HELD_BY = (
+    "The one-sided bound decides a check, with missing answers counted against the judge. Intervals are two-sided."
+)
+"""Why an interval may contain the threshold although the check passes, or the other way round."""
 
 
 def _ratings(datasheet: Datasheet, *, room: int) -> Iterator[str]:
     """Yields as many rows as fit, those with a limit first; the JSON record has them all."""
-    yield from ("## Ratings", "")
+    yield from ("## Measures and checks", "")
     if not datasheet.measures:
         yield from ("Nothing was measured.", "")
         return
@@ -475,10 +482,12 @@ def _ratings(datasheet: Datasheet, *, room: int) -> Iterator[str]:
     rows.sort(key=lambda row: row[1].limit is None)
     shown = rows[: max(0, room - 7)]
     with_arm = len(arms) > 1
-    yield ("| arm " if with_arm else "") + "| measure | k/n | value | interval | limit | verdict |"
+    yield ("| prompt variant " if with_arm else "") + "| measure | k/n | value | 95% interval | threshold | check |"
     yield ("| --- " if with_arm else "") + "| --- | ---: | ---: | --- | --- | --- |"
     for arm, row in shown:
-        yield (f"| {plain(arm)} " if with_arm else "") + f"| {' | '.join([*_cells(row), *_held(row.limit)])} |"
+        scale = row.measure.scale if row.measure else "rate"
+        cells = [*_cells(row), *_held(row.limit, scale)]
+        yield (f"| {plain(arm)} " if with_arm else "") + f"| {' | '.join(cells)} |"
     if more := len(datasheet.measures) - sum(row.measure is not None for _, row in shown):
         yield from ("", f"And {numbers.count(more)} more measures in the JSON record. {HELD_BY}")
     elif datasheet.limits:
@@ -502,13 +511,13 @@ def _cells(row: Rating) -> Iterator[str]:
         yield numbers.measured_interval(row.measure, result.interval)
 
 
-def _held(limit: LimitRecord | None) -> Iterator[str]:
+def _held(limit: LimitRecord | None, scale: Scale = "rate") -> Iterator[str]:
     if limit is None:
         yield from ("", "REPORT")
         return
-    yield numbers.limit(limit.kind, limit.value)
+    yield numbers.limit(limit.kind, limit.value, limit.measure)
     more = "" if limit.more_needed is None or limit.unit is None else (
         f", about {numbers.about(limit.more_needed)} more {numbers.units(limit.unit, limit.more_needed)}"
     )  # fmt: skip
-    bound = "" if limit.bound is None else f", bound {numbers.rate(limit.bound)}"
+    bound = "" if limit.bound is None else f", bound {numbers.beside(limit.bound, limit.value, scale)}"
     yield f"{limit.verdict}{bound}{more}"

@@ -56,7 +56,7 @@ from umpirical.store.stimulus_sets import StimulusSet
 class DatasheetProtocol(
     Protocol[DatasheetStudy, Datasheet], DecidesByPolicy[Datasheet], HoldsToLimits[Datasheet], FollowsUp[Datasheet]
 ):
-    """Judges on controlled stimuli: dark current, the quality ladder, both orders, the criterion."""
+    """Tests judges on built-in test cases: blank inputs, equal pairs, graded pairs, both orders, prompt variants."""
 
     name = "datasheet"
     version = "umpirical-datasheet/1"
@@ -80,7 +80,7 @@ class DatasheetProtocol(
             carriers=chosen_carriers(study),
         )
         blocked = [gate for gate in gates if gate.blocks and not gate.passed]
-        problems = [f"gate {gate.name}: {gate.found}; allowed: {gate.allowed}" for gate in blocked]
+        problems = [f"gate {gate.name}: found {gate.found}, allowed {gate.allowed}" for gate in blocked]
         return StudyCheck(problems=problems, gates=gates, stimuli=stimuli)
 
     def stimuli(self, study: DatasheetStudy) -> StimulusSet:
@@ -88,9 +88,7 @@ class DatasheetProtocol(
 
     def admit(self, judge: JudgeSpec) -> None:
         if judge.scale is not None and judge.scale.kind == "nominal":
-            raise UsageError(
-                f"judge {judge.name}: labels without an order cannot be measured", fix="use an ordinal scale"
-            )
+            raise UsageError(f"judge {judge.name}: a datasheet needs ordered labels", fix="use an ordinal scale")
 
     def design(self, study: DatasheetStudy, judge: JudgeSpec) -> Design:
         return DatasheetDesign(

@@ -14,36 +14,37 @@ from umpirical.reports import numbers
 from umpirical.reports.record import MeasureRecord, why_unfinished
 
 WORDS: Mapping[str, str] = {
-    "Limit": "what a policy allows a measure to be; essential ones decide alone",
-    "PASS, FAIL": "even the worst end of what the data allow is inside the limit, or even the best end is outside",
-    "INCONCLUSIVE": "the data allow both; more of the same would settle it",
-    "Interval": "the range in which the true value lies in 95 of 100 such runs",
-    "k/n": "how many of how many",
+    "Check": "compares a measure with the policy's threshold; only essential checks can refuse a judge",
+    "PASS, FAIL": "the data show that the measure meets the threshold, or that it does not",
+    "INCONCLUSIVE": "the data do not show either; more data would decide it",
+    "95% interval": "the true value lies in this range in 95 of 100 such runs",
+    "k/n": "the count and the total behind a percentage",
     "Pair": "two answers to one task, shown in both orders",
-    "Δ0, Δ1, Δ5": "pairs whose answers differ by so many requirements of the task; at Δ0 they are equally good",
-    "Quad": "a pair under two versions of its task: what is better under one is worse under the other",
-    "Slot": "the place in the prompt in which an answer is shown",
-    "Arm": "the prompt that the judge was given; baseline is its own",
-    "Unparsed, failed": "an answer that could not be read, and a call without one; neither becomes a verdict",
+    "Δ0, Δ1, Δ5": "pairs whose answers differ by 0, 1 or 5 requirements of the task; at Δ0 they are equally good",
+    "Crossed pair": "two answers under two versions of a task; each answer is better under one version",
+    "Position": "whether an answer is shown first or second",
+    "Blank-input preference": "naming a winner between blank or identical answers (dark current)",
+    "Prompt variant": "the prompt that the judge was given; baseline is its own",
+    "Unparsed, failed": "a reply that could not be read, and a call without a reply; neither counts as a verdict",
 }
 """One line for each word that the page uses before it explains it."""
 
-OF_LIMITS = ("Limit", "PASS, FAIL", "INCONCLUSIVE")
+OF_LIMITS = ("Check", "PASS, FAIL", "INCONCLUSIVE")
 
-SIDES = {"compare": "names the better one", "grade": "gives the better one the higher grade"}
+SIDES = {"compare": "picks the better answer", "grade": "gives the better answer the higher grade"}
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something to do, and the command that does it; empty where it is no command."""
+    """Something to do, and its command; empty without one."""
 
     words: str
     command: str = ""
 
 
 def words_of(sheet: Datasheet) -> dict[str, str]:
-    """Returns the words that a page uses: one that grades shows one answer at a time, and has no slots."""
-    left_out = {*(() if sheet.limits else OF_LIMITS), *(("Slot",) if sheet.judge.kind == "grade" else ())}
+    """Returns the words that a page uses: one that grades shows one answer at a time, and has no positions."""
+    left_out = {*(() if sheet.limits else OF_LIMITS), *(("Position",) if sheet.judge.kind == "grade" else ())}
     return {word: meaning for word, meaning in WORDS.items() if word not in left_out}
 
 
@@ -55,28 +56,27 @@ def curve_words(measures: Sequence[MeasureRecord], kind: str) -> str:
         return ""
     chosen = dict([next((one for one in steps if one[0] == 1.0), steps[0]), steps[-1]])
     parts = [
-        f"{numbers.step(step)} {numbers.units('requirement', step)} more, it {SIDES[kind]} in "
-        f"{numbers.rate(result.value)} of {numbers.units(result.unit, 2)}"
+        f"At a {numbers.step(step)}-requirement difference, it {SIDES[kind]} in {numbers.rate(result.value)} of "
+        f"{numbers.units(result.unit, 2)}."
         for step, result in chosen.items()
     ]
-    return f"Where one answer meets {'; where it meets '.join(parts)}."
+    return " ".join(parts)
 
 
 def equal_words(measures: Sequence[MeasureRecord]) -> str:
     """Says what the judge does with equally good answers; empty if that was not measured."""
     found = {m.name: m.result for m in measures if not m.stratum and isinstance(m.result, Estimate)}
     said = {
-        "no-preference": "has no preference in",
-        "positional-false-preference": "takes the same slot in both orders in",
-        "stable-cross-sensitivity": "takes the same text in both orders in",
-        "one-sided-commit": "prefers one in a single order in",
+        "no-preference": "no preference",
+        "positional-false-preference": "same position in both orders",
+        "stable-cross-sensitivity": "same answer in both orders",
+        "one-sided-commit": "a preference in one order only",
     }
     known = [(words, found[name]) for name, words in said.items() if name in found]
     if not known:
         return ""
     parts = [f"{words} {numbers.rate(result.value)}" for words, result in known]
-    pairs = numbers.count(known[0][1].denominator)
-    return f"Of {pairs} pairs of equally good answers, it {', '.join(parts)}."
+    return f"{numbers.count(known[0][1].denominator)} pairs of equally good answers: {', '.join(parts)}."
 
 
 def grade_words(levels: Sequence[LevelGrades]) -> str:
@@ -85,49 +85,52 @@ def grade_words(levels: Sequence[LevelGrades]) -> str:
         return ""
     least, most = levels[0], levels[-1]
     return (
-        f"Answers that meet {numbers.step(least.level)} {numbers.units('requirement', least.level)} get grade "
-        f"{numbers.latent(least.mean)} on average, counted from the least grade; those that meet "
-        f"{numbers.step(most.level)} get {numbers.latent(most.mean)}."
+        f"Answers that meet {numbers.step(least.level)} {numbers.units('requirement', least.level)} get a mean grade "
+        f"of {numbers.latent(least.mean)}, counted from the lowest grade. Answers that meet {numbers.step(most.level)} "
+        f"get {numbers.latent(most.mean)}."
     )
 
 
 def prompt_words(arms: Mapping[str, Mapping[tuple[str, str], MeasureRecord]]) -> Iterator[str]:
-    """Yields what each other prompt changes against the judge's own."""
+    """Yields what each other prompt changes, compared with the judge's own."""
     own = arms.get(BASELINE, {})
     for name, measures in arms.items():
         parts = [
             f"{words} in {numbers.rate(now)} instead of {numbers.rate(before)}"
             for key, words in (
-                (("raw-false-preference", ""), "a winner is named between equal answers"),
-                (("target-sensitivity", "1"), "a difference of one requirement is seen"),
+                (("raw-false-preference", ""), "it names a winner between equally good answers"),
+                (("target-sensitivity", "1"), "it picks the better answer at a 1-requirement difference"),
             )
             if name != BASELINE
             and (before := _value(own, key)) is not None
             and (now := _value(measures, key)) is not None
         ]
         if parts:
-            yield f"Under {name}, {', and '.join(parts)}."
+            yield f"With {name}, {', and '.join(parts)}."
 
 
 def next_steps(sheet: Datasheet) -> list[Step]:
     """Returns what to do after reading this decision. Every command runs as it stands, in the study's folder."""
     verdict = sheet.decision.verdict if sheet.decision else "not-enough-data"
-    others = Step("Measure other judges in the same study, and compare them.")
+    others = Step("Measure other judges in the same study and compare them.")
     if sheet.run.command.startswith("umpirical jury"):
-        return [Step("Measure its members on more tasks: a jury is made of their runs, and has none of its own.")]
+        return [Step("Measure the members of the jury on more tasks. A jury has no calls of its own.")]
     run = shlex.quote(f"runs/{sheet.judge.name}-{sheet.run.id}")
     gate, again = f"umpirical gate {run}", shlex.join(command_again(sheet.run.command))
     match verdict:
         case "use":
-            return [Step("Check it in CI, at every change of its prompt or model.", gate), *_result(sheet, run), others]
+            return [Step("Check it in CI whenever its prompt or model changes.", gate), *_result(sheet, run), others]
         case "use-with-limits":
-            first = Step("Use it only as “Use it like this” says above, and check it in CI.", gate)
+            first = Step("Use it only as described under “Recommended use”, and check it in CI.", gate)
             return [first, *_result(sheet, run), others]
         case "do-not-use":
             return [
-                Step("Look at what it got wrong, below, with the judge’s own words."),
+                Step("Read the example failures below."),
                 # A follow-up is of the run that it follows: another prompt starts anew.
-                Step("Change its prompt or its model, and measure it again.", "" if " more " in again else again),
+                Step(
+                    "Change its prompt or model, and measure it again.",
+                    "" if {"more", "extend"} & {*again.split()} else again,
+                ),
                 others,
             ]
         case "not-enough-data":
@@ -137,16 +140,16 @@ def next_steps(sheet: Datasheet) -> list[Step]:
 def _settling(sheet: Datasheet, run: str, again: str) -> Step:
     """Returns what may settle an open decision."""
     if why_unfinished(complete=sheet.complete, audit=sheet.audit):
-        return Step("Resume the run. What has an answer is not asked again.", again)
+        return Step("Resume the run. Calls that have a reply are not repeated.", again)
     if can_settle(sheet):
-        return Step("Ask just what would settle what is open.", f"umpirical more {run}")
-    return Step("More calls on these test cases would not settle it. Add tasks of your own, or use a larger size.")
+        return Step("Collect more data for the inconclusive checks.", f"umpirical extend {run}")
+    return Step("More calls on these test cases would not decide it. Add tasks of your own, or use a larger size.")
 
 
 def _result(sheet: Datasheet, run: str) -> list[Step]:
     if sheet.judge.kind != "compare":
         return []
-    return [Step(f"To correct a win rate that rests on it, give {run} to “umpirical correct” as --record.")]
+    return [Step(f"To correct a win rate from this judge, pass {run} to “umpirical correct” with --record.")]
 
 
 def _value(measures: Mapping[tuple[str, str], MeasureRecord], key: tuple[str, str]) -> float | None:

@@ -1,4 +1,4 @@
-"""Ways to read a judge's calls: the verdicts of each readout, and which readout to take."""
+"""Scoring methods: the verdicts that each one reads from a judge's calls, and which one to use."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -31,6 +31,7 @@ from umpirical.judges.label_logprobs import LabelReader, Undecided
 from umpirical.protocols.datasheet.counting import FACTS
 from umpirical.protocols.datasheet.report import FailureKeeper, ReadRun
 from umpirical.reports import numbers
+from umpirical.reports.policy import at
 from umpirical.reports.record import JudgeRecord, MeasureRecord, RunRecord, Strict
 from umpirical.runs.judgments import judgment_row, reader_of
 from umpirical.store.parquet import row_writer
@@ -38,64 +39,66 @@ from umpirical.store.schemas import judgment_schema
 from umpirical.store.snapshots import RunSnapshot
 
 HOW_TO_RECORD = (
-    "No log-probabilities were recorded, so no readout of them can be made. To record them, put "
-    "decoding: {top_logprobs: 20} into the judge, and run it again: they come with the same calls."
+    "No log-probabilities were recorded, so the scoring methods that need them are not available. To record them, add "
+    "decoding: {top_logprobs: 20} to the judge and run it again. This takes no extra calls."
 )
 
 NON_CLAIMS = [
-    "A readout is chosen among these by this rule; that it is the best there could be is not shown.",
-    "Readouts of both orders take two calls for one verdict.",
+    "The recommendation is the best of these scoring methods by this rule. It is not shown to be the best possible.",
+    "Scoring methods that read both orders need two calls per verdict.",
     (
-        "Two identical or two empty answers are one prompt in both orders: a readout of both orders ties on them by "
-        "construction, so its dark current is measured on blank answers that differ."
+        "Two identical or two empty answers give the same prompt in both orders, so a scoring method that reads both "
+        "ties on them by construction. Its blank-input preference is measured on blank answers that differ."
     ),
-    "A tie band holds for this judge, with this prompt and these settings, and for no other.",
+    "A tie band holds only for this judge with this prompt and these settings.",
 ]
 
 SEEN = "target-sensitivity"
 
 FALSE = ("raw-false-preference", "dark-current")
-"""The measures that make a readout acceptable or not."""
+"""The measures that make a scoring method acceptable or not."""
 
 
 class ReadoutRow(Strict):
-    """One readout, on either half of the tasks."""
+    """One scoring method, on each half of the tasks."""
 
     name: str
     about: str
-    pairwise: bool = Field(description="One verdict is read from both orders together.")
-    why_not: str = Field(default="", description="Why it cannot be made of these responses; empty if it can.")
-    band: float | None = Field(default=None, description="Log-odds within this, in nats, are a tie.")
-    datasheet: str = Field(default="", description="Its own datasheet, beside this record.")
-    chosen_on: list[MeasureRecord] = Field(default=[], description="On the tasks the choice was made on.")
-    reported_on: list[MeasureRecord] = Field(default=[], description="On the other tasks.")
+    pairwise: bool = Field(description="Whether one verdict is read from both orders together.")
+    why_not: str = Field(default="", description="Why it is not available for these replies; empty if it is.")
+    band: float | None = Field(default=None, description="Log-odds within this band, in nats, are a tie.")
+    datasheet: str = Field(default="", description="Its datasheet, next to this record.")
+    chosen_on: list[MeasureRecord] = Field(default=[], description="On the tasks used for selection.")
+    reported_on: list[MeasureRecord] = Field(default=[], description="On the held-out tasks.")
     against_text: list[MeasureRecord] = Field(
-        default=[], description="Differences from the readout `text` on the other tasks, pair by pair."
+        default=[], description="Differences from the scoring method `text` on the held-out tasks, pair by pair."
     )
 
 
 class Recommendation(Strict):
-    """Which readout to use, in words."""
+    """Which scoring method to use, in words."""
 
     readout: str | None = Field(description="Null if none is acceptable.")
     sentences: list[str]
-    rule: list[str] = Field(description="What decided.")
+    rule: list[str] = Field(description="The rule behind the recommendation.")
 
 
 class Readouts(Strict):
-    """What can be read from the responses of one judge, measured."""
+    """The scoring methods of one judge, measured."""
 
     format: Literal["judge-readouts/1"] = "judge-readouts/1"
     judge: JudgeRecord
     run: RunRecord
-    complete: bool = Field(default=True, description="Every planned trial has a response.")
+    complete: bool = Field(default=True, description="Whether every planned call has a response.")
     arm: str
-    target: float = Field(description="False preference that is acceptable, on equal pairs and on vacuum.")
-    calibration_tasks: list[str] = Field(description="These set the tie band and decided the choice.")
+    target: float = Field(description="The highest acceptable false preference, on equal pairs and on blank inputs.")
+    calibration_tasks: list[str] = Field(
+        description="The tasks used to set the tie band and to select a scoring method."
+    )
     reporting_tasks: list[str]
     rows: list[ReadoutRow]
     recommendation: Recommendation
-    how_to_record: str = Field(default="", description="What to do where log-probabilities are missing.")
+    how_to_record: str = Field(default="", description="What to do if log-probabilities are missing.")
     non_claims: list[str]
 
 
@@ -113,7 +116,7 @@ def measure_in(measures: Sequence[MeasureRecord], name: str, stratum: str) -> Me
 
 OTHER = "the other order has no verdict"
 ALONE = "only one order was asked"
-UNKNOWN = "a label is outside the listed log-probabilities, and what is known does not settle the verdict"
+UNKNOWN = "a label is missing from the listed log-probabilities, and the others do not decide the verdict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +159,7 @@ def rule_of(readout: ReadoutName, *, band: float | None = None) -> Rule:
             return lambda pair: _together(pair, [heard.outcome for heard in pair], _agreed)
         case "order-averaged":
             if band is None:
-                raise ValueError("the readout order-averaged needs a tie band")
+                raise ValueError("the scoring method order-averaged needs a tie band")
             return lambda pair: _together(pair, [_with_labels(h) for h in pair], lambda uv, vu: _averaged(uv, vu, band))
         case _:
             assert_never(readout)
@@ -313,10 +316,14 @@ def band_of(pairs: Iterable[Sequence[Heard]], *, arm: str, tasks: Collection[str
     """Returns the narrowest tie band that meets the target both on equal pairs and on vacuum, or why there is none."""
     odds = equal_pair_odds(pairs, arm=arm, tasks=tasks)
     if not odds["delta0"]:
-        return "no equal pair of the tasks for choosing has log-odds in both orders, so no tie band can be set"
+        return "no equal pair of the selection tasks has log-odds in both orders, so no tie band can be set"
     # A value of which only a bound is known may be as large as that bound.
     band = max(tie_band([one.largest for one in found], target=target) for found in odds.values() if found)
-    return band if isfinite(band) else "too many log-odds have no bound for a tie band: record more top_logprobs"
+    return (
+        band
+        if isfinite(band)
+        else "too many log-odds have no bound, so no tie band can be set: record more top_logprobs"
+    )
 
 
 def equal_pair_odds(pairs: Iterable[Sequence[Heard]], *, arm: str, tasks: Collection[str]) -> dict[str, list[Span]]:
@@ -389,20 +396,20 @@ def _largest(row: ReadoutRow) -> float:
 def _rule(target: float) -> list[str]:
     return [
         (
-            f"Acceptable: raw false preference and dark current are both at most {numbers.rate(target)} on the tasks "
-            "for choosing, and the largest difference is seen more often than not."
+            f"Acceptable: false preference and blank-input preference are both at most {numbers.level(target)} on the "
+            "selection tasks, and accuracy at the largest difference is above 50%."
         ),
-        "Best: the highest mean of target sensitivity over the steps, on the same tasks; of equals the simplest.",
-        "What has no verdict counts against a readout in both.",
-        "What is said of the chosen one is measured on the other tasks only.",
+        "Best: the highest mean accuracy over all differences, on the same tasks. If several are equal, the simplest.",
+        "A missing verdict counts against a scoring method in both.",
+        "The results of the selected method are from the held-out tasks only.",
     ]
 
 
 def _none(made: Sequence[ReadoutRow], target: float) -> list[str]:
     said = [
         (
-            "No readout is acceptable on the tasks for choosing: none both keeps false preferences at or below "
-            f"{numbers.rate(target)} and sees the largest difference more often than not."
+            "No scoring method is acceptable on the selection tasks: none has false preferences of at most "
+            f"{numbers.level(target)} and an accuracy above 50% at the largest difference."
         )
     ]
     rates = {row.name: _false(row, FALSE[0]) for row in made}
@@ -411,9 +418,8 @@ def _none(made: Sequence[ReadoutRow], target: float) -> list[str]:
         least = min(known, key=lambda row: (rates[row.name] or 0.0, -_sensitivity(row)))
         step = f"{max(_seen(least), default=0.0):g}"
         said.append(
-            f"The fewest false preferences on equal pairs there has {least.name}, "
-            f"{_words(least.chosen_on, FALSE[0], '')}; its sensitivity at {numbers.part(step)} is "
-            f"{_words(least.chosen_on, SEEN, step)}."
+            f"Of these, {least.name} has the lowest false preference on equal pairs, "
+            f"{_words(least.chosen_on, FALSE[0], '')}. Its accuracy{at(step)} is {_words(least.chosen_on, SEEN, step)}."
         )
     return said
 
@@ -423,26 +429,25 @@ def _said(best: ReadoutRow, made: Sequence[ReadoutRow], target: float) -> list[s
     parts = "; ".join(_named(best, name, stratum) for name, stratum in shown)
     said = [
         (
-            f"Use the readout {best.name}: of those that are acceptable it has the best sensitivity on the tasks for "
-            f"choosing, {numbers.rate(_sensitivity(best))} over all steps."
+            f"Use the scoring method {best.name}. Of the acceptable ones, it has the highest accuracy on the selection "
+            f"tasks: {numbers.rate(_sensitivity(best))} over all differences."
         ),
-        f"On the other tasks: {parts}.",
+        f"On the held-out tasks: {parts}.",
     ]
     measure = measure_in(best.reported_on, FALSE[0], "")
     if measure and isinstance(measure.result, Estimate) and measure.result.interval:
         low, high = measure.result.interval.low or 0.0, measure.result.interval.high
         if low > target:
-            said.append(f"There it misses the target of {numbers.rate(target)}: the choice did not hold.")
+            said.append(f"There it misses the target of {numbers.level(target)}, so the selection did not hold.")
         elif high is None or high > target:
-            said.append(f"That it meets the target of {numbers.rate(target)} there is not settled at this size.")
+            said.append(f"Whether it meets the target of {numbers.level(target)} there is inconclusive at this size.")
     return said
 
 
 def _named(row: ReadoutRow, name: str, stratum: str) -> str:
     measure = measure_in(row.reported_on, name, stratum)
     title = (measure.title if measure else name).lower()
-    at = f" at {numbers.part(stratum)}" if stratum else ""
-    return f"{title}{at} {_words(row.reported_on, name, stratum)}"
+    return f"{title}{at(stratum)} {_words(row.reported_on, name, stratum)}"
 
 
 def _words(measures: Sequence[MeasureRecord], name: str, stratum: str) -> str:
@@ -451,5 +456,4 @@ def _words(measures: Sequence[MeasureRecord], name: str, stratum: str) -> str:
         return "not measured"
     if not isinstance(measure.result, Estimate):
         return f"undefined ({measure.result.reason})"
-    estimate = measure.result
-    return f"{numbers.measured_value(measure, estimate)} {numbers.measured_interval(measure, estimate.interval)}"
+    return numbers.measured(measure, measure.result)

@@ -1,4 +1,4 @@
-"""A run read in every way that its answers allow: a datasheet for each readout, and one page on all."""
+"""Re-scores a run with every scoring method that its replies allow: a datasheet for each, and one page for all."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -42,15 +42,15 @@ from umpirical.reports import numbers
 from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
 from umpirical.reports.numbers import ratio
 from umpirical.reports.pages import environment, plain, quoted
-from umpirical.reports.policy import Limit, Policy
+from umpirical.reports.policy import Limit, Policy, at
 from umpirical.reports.record import JudgeRecord, MeasureRecord, measure_record, record_json
 from umpirical.runs.run import Run, open_run
 from umpirical.store.files import building, write_text
 from umpirical.store.snapshots import RunSnapshot, snapshot
 
-_ORDERS = "by construction: both orders of a pair are read as one verdict, so no slot can be preferred"
-_HALVES = "its two halves of a quad would be the same verdicts, and their noise would count as appeal"
-_MODEL = "the model takes the two orders for two answers, and this readout makes one of them"
+_ORDERS = "by construction: both orders of a pair are read as one verdict, so no position can be preferred"
+_HALVES = "the two halves of a crossed pair would be the same verdicts, so their noise would count as appeal"
+_MODEL = "the model needs a verdict for each order, but this scoring method reads both as one"
 
 BY_CONSTRUCTION = {
     **dict.fromkeys(
@@ -77,18 +77,18 @@ BOTH_ORDERS = ("both-orders-sensitivity",)
 
 _WORDS = {
     "raw-false-preference": (
-        "Calling equal answers equal.",
+        "Recognizing equally good answers.",
         "Answers that may be equally good: it still names a winner.",
     ),
-    "dark-current": ("", "Answers that may be blank: it names a winner all the same."),
+    "dark-current": ("", "Answers that may be blank: it still names a winner."),
 }
 """What a readout of both orders is good for and not for, in place of the policy's words on single calls and vacuum."""
 
 _CLAIMS = (
-    f"Nothing here is about order effects, which are taken out {_ORDERS}.",
+    f"Order effects are not measured here. They are removed {_ORDERS}.",
     (
-        "Two identical or two empty answers are one prompt in both orders and tie by construction: dark current is "
-        "measured on blank answers that differ."
+        "Two identical or two empty answers give the same prompt in both orders, so they tie by construction. "
+        "Blank-input preference is measured on blank answers that differ."
     ),
 )
 
@@ -97,7 +97,7 @@ def readout_judge(judge: JudgeRecord, readout: Readout, *, band: float | None) -
     """Returns the judge with a readout: a configuration of its own, with its own fingerprint."""
     if readout.name == "text":
         return judge
-    words = f"readout {readout.name}" + (f", tie band {band_words(band)}" if band is not None else "")
+    words = f"scoring method {readout.name}" + (f", tie band {band_words(band)}" if band is not None else "")
     whole = digest("judge", {"judge": judge.fingerprint, "readout": readout.name, "band": band})
     return judge.model_copy(
         update={"name": f"{judge.name} ({readout.name})", "model": f"{judge.model}; {words}", "fingerprint": whole}
@@ -114,7 +114,7 @@ def as_readout(sheet: Datasheet, readout: Readout, *, notes: Sequence[str]) -> D
     again = held_to(sheet, _pairwise(sheet.policy))
     decision = again.decision
     if decision is not None and decision.verdict in {"use", "use-with-limits"}:
-        way = f"Ask both orders of every pair, and read them together by the readout {readout.name}."
+        way = f"Ask both orders of every pair, and combine them with the scoring method {readout.name}."
         decision = decision.model_copy(update={"use_like_this": [way, *decision.use_like_this]})
     return again.model_copy(
         # A sketch describes how the judge answers, which the readout does not show.
@@ -174,9 +174,13 @@ def render_readouts_html(readouts: Readouts) -> str:
     # At equal quality, a difference in ties is the difference in false preferences with the sign reversed.
     fewer = [key for key in shown if key != ("tie-rate", "0")]
     tables = (
-        Table("reported", "On the tasks for reporting", *_table(made, "reported_on", shown)),
-        Table("chosen", "On the tasks for choosing", *_table(made, "chosen_on", shown)),
-        Table("less", "Less the readout text, on the tasks for reporting", *_table(made[1:], "against_text", fewer)),
+        Table("reported", "Results on the test tasks", *_table(made, "reported_on", shown)),
+        Table("chosen", "Results on the selection tasks", *_table(made, "chosen_on", shown)),
+        Table(
+            "less",
+            "Difference from the scoring method text, on the test tasks",
+            *_table(made[1:], "against_text", fewer),
+        ),
     )
     return (
         environment("umpirical.protocols.datasheet")
@@ -194,22 +198,26 @@ def _card(readouts: Readouts) -> Iterator[str]:
     made = [row for row in readouts.rows if not row.why_not]
     shown = shown_measures(made)
     yield from ("---", f"format: {quoted(readouts.format)}", f"judge: {quoted(readouts.judge.name)}")
-    yield from (f"run: {quoted(readouts.run.id)}", "---", "", f"# Readouts of {plain(readouts.judge.name)}", "")
+    yield from (f"run: {quoted(readouts.run.id)}", "---", "", f"# Scoring methods of {plain(readouts.judge.name)}", "")
     if not readouts.complete:
-        yield from ("**Incomplete run: not every planned trial has a response.**", "")
+        yield from ("**Incomplete run: some planned calls have no response.**", "")
     yield from (f"- {plain(sentence)}" for sentence in readouts.recommendation.sentences)
     if readouts.how_to_record:
         yield f"- {plain(readouts.how_to_record)}"
     counts = (numbers.count(len(tasks)) for tasks in (readouts.reporting_tasks, readouts.calibration_tasks))
-    yield from ("", "On {} tasks; tie band and choice come from {} others.".format(*counts), "")
+    yield from (
+        "",
+        "Results on {} test tasks. The tie band and the choice come from {} other tasks.".format(*counts),
+        "",
+    )
     heads, lines = _table(made, "reported_on", shown)
-    yield f"| readout | tie band | {' | '.join(plain(head) for head in heads)} |"
+    yield f"| scoring method | tie band | {' | '.join(plain(head) for head in heads)} |"
     yield f"| --- | --- |{' --- |' * len(heads)}"
     for line in lines:
         yield f"| {line.row.name} | {line.band} | {' | '.join(plain(_cell(cell)) for cell in line.cells)} |"
     for row in readouts.rows:
         if row.why_not:
-            yield from ("", f"Not made: {row.name}, since {plain(row.why_not)}.")
+            yield from ("", f"Not available: {row.name}, because {plain(row.why_not)}.")
 
 
 def _table(
@@ -217,7 +225,7 @@ def _table(
 ) -> tuple[tuple[str, ...], tuple[Line, ...]]:
     """Returns the column heads and lines for one half of the tasks."""
     titles = {measure.name: measure.title for row in rows for measure in row.reported_on}
-    heads = (titles.get(name, name) + (f" at {numbers.part(stratum)}" if stratum else "") for name, stratum in shown)
+    heads = (titles.get(name, name) + at(stratum) for name, stratum in shown)
     lines = (
         Line(
             row,
@@ -234,8 +242,7 @@ def _cell(measure: MeasureRecord | None) -> str:
         return "not measured"
     if not isinstance(measure.result, Estimate):
         return f"undefined: {measure.result.reason}"
-    estimate = measure.result
-    return f"{numbers.measured_value(measure, estimate)} {numbers.measured_interval(measure, estimate.interval)}"
+    return numbers.measured(measure, measure.result)
 
 
 COMPARED = (
@@ -322,7 +329,7 @@ def _write_readouts(source: _Source, folder: Path, target: float) -> MeasuredRea
 def _open(run: Run, now: RunSnapshot, target: float) -> _Source:
     if run.judge.kind != "compare" or run.manifest["protocol"] != DATASHEET.version:
         raise UsageError(
-            f"run {run.name} is not a run of a compare judge on controlled stimuli, so it has no readouts",
+            f"run {run.name} has no scoring methods: it is not a datasheet run of a judge that compares two answers",
             fix=f"umpirical report {run.folder}",
         )
     read = read_run(run, now)
@@ -338,7 +345,7 @@ def _why_not(readout: Readout, source: _Source) -> str:
     if readout.needs_logprobs and not source.logprobs:
         return NO_LOGPROBS
     if readout.pairwise and not source.read.run.judge.capabilities.order_controllable:
-        return "the order of the candidates cannot be set for this judge"
+        return "this judge does not let you set the order of the answers"
     return source.band if readout.name == "order-averaged" and isinstance(source.band, str) else ""
 
 
@@ -361,14 +368,14 @@ def _datasheet(source: _Source, made: _Made) -> Datasheet:
     read, readout = source.read, made.readout
     if readout.name == "text":
         return datasheet_of_read(read)
-    notes = [f"Readout {readout.name}: {readout.about}"]
+    notes = [f"Scoring method {readout.name}: {readout.about}"]
     band = made.band
     if band is not None:
         # The tasks that set the band cannot show how well it holds.
         made = _make(source, readout, tasks=source.reported_on)
         notes.append(
-            f"Its tie band of {band_words(band)} was set on {len(source.chosen_on)} tasks; "
-            f"this datasheet is about the other {len(source.reported_on)}."
+            f"Its tie band of {band_words(band)} was set on {len(source.chosen_on)} tasks. "
+            f"This datasheet covers the other {len(source.reported_on)}."
         )
     reading, tallies = made.read.reading, made.read.tallies
     judge, run = judge_record(read.run, reading), run_record(read.run, reading, tallies)
@@ -388,7 +395,7 @@ def _datasheet(source: _Source, made: _Made) -> Datasheet:
 
 def _command(source: _Source) -> str:
     target = "" if source.target == TARGET else f" --target {source.target:g}"
-    return f"umpirical readouts runs/{source.read.run.name}{target}"
+    return f"umpirical rescore runs/{source.read.run.name}{target}"
 
 
 def _measures(tallies: Tallies, readout: Readout) -> Iterator[tuple[MeasureSpec, Measure]]:

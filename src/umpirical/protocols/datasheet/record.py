@@ -28,30 +28,30 @@ FORMAT: Literal["judge-datasheet/1"] = "judge-datasheet/1"
 
 
 class StimuliRecord(Strict):
-    """How the stimuli were made, and what was checked."""
+    """How the test cases were made and checked."""
 
-    tiers: list[str] = Field(default=[], description="`T1 templates`, and so on; never pooled.")
+    tiers: list[str] = Field(default=[], description="The tiers of the test cases, such as `T1`; never pooled.")
     tasks: int = 0
     task_families: dict[str, int] = Field(default={}, description="Tasks by task family.")
     domains: dict[str, int] = Field(default={}, description="Tasks by domain.")
-    counts: dict[str, int] = Field(default={}, description="Stimuli by stimulus family.")
-    makers: list[str] = Field(default=[], description="What made them, with version.")
+    counts: dict[str, int] = Field(default={}, description="Test cases by family.")
+    makers: list[str] = Field(default=[], description="The programs that made them, with versions.")
     gates: list[GateRecord] = Field(default=[])
 
 
 class AnswerRecord(Strict):
-    """What the judge said to one presentation of a stimulus."""
+    """The judge's reply to one presentation of a test case."""
 
-    order: str = Field(description="`uv` or `vu`: which candidate sat in slot 1.")
+    order: str = Field(description="`uv` if answer A (u) was shown first, `vu` if answer B (v) was.")
     repeat: int = 0
-    said: str = Field(description="The answer as it was read: `u`, `v`, `tie`, a grade.")
-    words: str = Field(description="The judge's own, shortened; text from outside.")
+    said: str = Field(description="The verdict as it was read: `u`, `v`, `tie`, or a grade.")
+    words: str = Field(description="The judge's reply, shortened. Untrusted text.")
 
 
 class ExampleRecord(Strict):
-    """A stimulus on which the judge failed, with its words."""
+    """A test case on which the judge failed, with its replies."""
 
-    measure: str = Field(description="What it failed.")
+    measure: str = Field(description="The measure it failed on.")
     arm: str
     family: str
     stratum: str
@@ -69,47 +69,48 @@ class GradeRow(Strict):
 
     arm: str
     family: str
-    level: float = Field(description="Requirements met, by construction.")
-    score: float = Field(description="Steps above the least grade of the scale.")
+    level: float = Field(description="Requirements met, known by construction.")
+    score: float = Field(description="Steps above the lowest grade of the scale.")
     answers: int
 
 
 class ProfileRecord(Strict):
-    """A sketch of how the judge behaves on these stimuli: a description, not a class it belongs to."""
+    """A short description of how the judge behaves on these test cases. It is not a class."""
 
     name: str
     description: str
-    rule: str = Field(description="What has to hold for this sketch.")
+    rule: str = Field(description="The rule for this profile.")
 
 
 class Datasheet(Record):
-    """A judge, measured."""
+    """The datasheet of one judge."""
 
     format: Literal["judge-datasheet/1"] = FORMAT
     judge: JudgeRecord
     run: RunRecord
-    complete: bool = Field(description="Every planned trial has a response.")
+    complete: bool = Field(description="Whether every planned call has a response.")
     measures: list[MeasureRecord]
     audit: list[AuditRow]
     trouble: list[TroubleRecord]
     reasoning: ReasoningRecord | None = Field(
-        default=None, description="Reasonings held against their verdicts; null if no verdict came with one."
+        default=None, description="Reasoning compared with its verdicts; null if no verdict came with reasoning."
     )
-    findings: list[str] = Field(description="What the measures say, by stated rules, in plain sentences.")
+    findings: list[str] = Field(description="Key findings in plain sentences, by fixed rules.")
     non_claims: list[str]
     limits: list[LimitRecord] = Field(default=[])
     smallest_differences: list[SmallestDifference] = Field(
-        default=[], description="What this run could have seen, limit by limit and of every difference."
+        default=[], description="Statistical power, for each check and each difference."
     )
-    policy: Policy | None = Field(default=None, description="What the judge was held to, whole.")
+    policy: Policy | None = Field(default=None, description="The whole policy that the judge was checked against.")
     decision: DecisionRecord | None = None
     profile: ProfileRecord | None = None
     stimuli: StimuliRecord | None = None
     spend: SpendRecord | None = None
-    examples: list[ExampleRecord] = Field(default=[], description="Failures, with the judge's words.")
-    grades: list[GradeRow] = Field(default=[], description="Grades by the quality that was planted.")
+    examples: list[ExampleRecord] = Field(default=[], description="Example failures, with the judge's replies.")
+    grades: list[GradeRow] = Field(default=[], description="Grades by the known quality of the answers.")
     parts: list[GroupedMeasure] = Field(
-        default=[], description="Failures by answer format, language and domain; intervals hold for all parts together."
+        default=[],
+        description="Failures by answer format, language and domain. The intervals hold for all parts together.",
     )
 
 

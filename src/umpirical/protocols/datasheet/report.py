@@ -145,8 +145,8 @@ def _example(measure: str, stimulus: Stimulus, arm: str, answers: list[AnswerRec
 
 def _expected(stimulus: Stimulus) -> str:
     if isinstance(stimulus.expectation, GivenWinner):
-        return f"{'uv'[stimulus.expectation.candidate]} is better"
-    return "neither is better"
+        return f"answer {'AB'[stimulus.expectation.candidate]} is better"
+    return "neither answer is better"
 
 
 def _said(verdict: Verdict, order: Order) -> str:
@@ -169,8 +169,8 @@ LONGEST_TEXT = 1_500
 NON_CLAIMS = [
     "Quality here means requirements met in constructed answers; it is not natural answer quality.",
     "The measures describe this judge with this prompt and these settings, not its model in general.",
-    "A profile on these stimuli is a description, not a class the judge belongs to.",
-    "Nothing here says that the judge agrees with people.",
+    "A profile describes the judge on these test cases. It does not put the judge in a class.",
+    "Nothing here shows that the judge agrees with people.",
 ]
 
 
@@ -298,22 +298,22 @@ def _not_measured(
     """Returns what a reader may take for granted although it was not measured."""
     said = []
     if run.repeats < 2:
-        said.append("Repeatability: everything was asked once.")
+        said.append("Repeatability: each question was asked only once.")
     if judge.kind == "compare" and len({measure.arm for measure in measures}) < 2:
-        said.append("Criterion shift: only one prompt was used.")
+        said.append("Effect of the prompt: only one prompt variant was used.")
     if longest := max((_times_as_long(one.stratum) for one in measures if one.name == "conflict-loss"), default=0):
-        said.append(f"Length beyond the tested range: no answer was more than about {longest:g} times as long.")
+        said.append(f"Larger length differences: no answer was more than about {longest:g} times as long as the other.")
     if spend is not None and spend.budget is not None and spend.cost is None:
-        said.append("Cost: what some calls cost is not known, only the most that it can have been.")
+        said.append("Cost: the cost of some calls is unknown; only an upper limit is known.")
     elif spend is None or spend.cost is None:
-        said.append("Cost: no price is known.")
+        said.append("Cost: the price is unknown.")
     return [*said, *NOT_SHOWN]
 
 
 NOT_SHOWN = (
     "Agreement with people, and answers that were not constructed.",
-    "Memorization: the test cases are public, and a model may have learned their answers.",
-    "Evaluation awareness: a model may notice that it is tested, and judge differently in production.",
+    "Memorization: the test cases are public, so a model may have learned the right answers.",
+    "Evaluation awareness: a model may notice the test and judge differently in production.",
 )
 """What no built-in set can show. Only labels on the user's own data can."""
 

@@ -1,4 +1,4 @@
-"""What the user writes about a datasheet, and how controlled stimuli are presented for it."""
+"""The study file of a datasheet, and how its test cases are presented."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -31,35 +31,34 @@ SHELF = LimitShelf(
     "adjudication",
     "ci-smoke",
     "claim",
-    # A release is decided by single cases: those that got worse.
-    aliases={"release": "adjudication"},
+    renamed={"release": "adjudication"},
 )
 
-PRESETS, ALIASES = SHELF.names, SHELF.aliases
+PRESETS = SHELF.names
 DEFAULT = PRESETS[0]
 chosen_policy, preset, read_policy, policy_schema = SHELF.chosen, SHELF.preset, SHELF.read, SHELF.schema
 
 
 class ArmSpec(BaseModel):
-    """One arm: its instruction, and which pairs it is asked about."""
+    """One prompt variant: its instruction, and the pairs it is asked about."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     prompt: str = Field(
         default="",
-        description="A built-in instruction (strict) or a file beside the study file. Default: the arm's own name.",
+        description="A built-in instruction (strict) or a file next to the study file. Default: the variant's name.",
     )
     steps: tuple[float, ...] | None = Field(
         default=None,
         min_length=1,
-        description="A probe is asked about pairs of these steps only, 0 for equal ones. Default: everything.",
+        description="Ask only about pairs with these differences in requirements; 0 for equal pairs. Default: all.",
     )
 
     @field_validator("steps")
     @classmethod
     def _sizes(cls, steps: tuple[float, ...] | None) -> tuple[float, ...] | None:
         if steps is not None and (min(steps) < 0 or len(set(steps)) != len(steps)):
-            raise ValueError("steps are numbers of requirements from 0 up, each once")
+            raise ValueError("steps must be distinct numbers of requirements, 0 or more")
         return steps
 
 
@@ -74,24 +73,24 @@ Arms = Annotated[dict[str, ArmSpec], BeforeValidator(_by_name, json_schema_input
 
 
 class DatasheetDesignSpec(DesignSpec):
-    """How much is asked, and how often."""
+    """How much to ask, and how often."""
 
     arms: Arms = Field(  # type: ignore[assignment]  # by name too: all that the other protocols look at
         default={BASELINE: ArmSpec()},
         min_length=1,
-        description="Names (baseline, strict, forced-choice), or names with prompt and steps, to which the baseline is "
-        "added: {strict: {steps: [0, 1, 5]}}. The prompts are for judges that name none.",
+        description="Prompt variants: names (baseline, strict, forced-choice), or names with prompt and steps, such as "
+        "{strict: {steps: [0, 1, 5]}}; the baseline is added. The prompts are for judges without prompts of their own.",
     )
-    size: str = Field(default="standard", description="How much is asked: screen, paper, standard or full.")
+    size: str = Field(default="standard", description="Size of the run: screen, paper, standard or full.")
     ladder: Ladder = Field(
         default="crossed",
-        description="crossed: only a judge that reads the task can pass. filler: to compare with the paper.",
+        description="crossed: only a judge that reads the task can pass. filler: for comparison with the paper.",
     )
 
     @model_validator(mode="after")
     def _whole_baseline(self) -> "DatasheetDesignSpec":
         if BASELINE in self.arms and self.arms[BASELINE].steps is not None:
-            raise ValueError("the baseline is asked about everything: a probe is held against it")
+            raise ValueError("the baseline cannot have steps: other prompt variants are compared with it")
         return self
 
     @property
@@ -106,26 +105,26 @@ class DatasheetDesignSpec(DesignSpec):
 
 
 class DatasheetSpec(StudySpec):
-    """A study of judges on controlled stimuli."""
+    """A datasheet study: judges on built-in test cases."""
 
     tasks: list[str] | None = Field(
         default=None,
-        description="Task files (.yaml) beside the study file, or built-in tasks or families. Default: by size.",
+        description="Task files (.yaml) next to the study file, or built-in tasks or families. Default: by size.",
     )
     carriers: str | None = Field(
         default=None,
-        description="A file beside the study file with answers of your own and the claims in them that you verified.",
+        description="A file next to the study file with your own answers and the facts in them that you verified.",
     )
     design: DatasheetDesignSpec = DatasheetDesignSpec()
     policy: str = Field(
         default=DEFAULT,
-        description=f"What the judges are held to: {', '.join(PRESETS)}, or a .yaml file beside the study file.",
+        description=f"Acceptance policy: {', '.join(PRESETS)}, or a .yaml file next to the study file.",
     )
 
     @model_validator(mode="after")
     def _tasks_once(self) -> "DatasheetSpec":
         if self.tasks is not None and len(set(self.tasks)) != len(self.tasks):
-            raise ValueError("a task is named twice")
+            raise ValueError("tasks names a task twice")
         return self
 
 
@@ -133,12 +132,12 @@ DatasheetStudy = Study[DatasheetSpec]
 
 
 STUDY = """\
-# A study: which judges are measured, and how.  umpirical schema config  lists every key.
+# A study lists the judges to test. `umpirical schema config` lists every key.
 study: {name}
 seed: 1
 
 judges:
-  # Two simulated judges, which need no key and no network: a sound one, and one that names slot 1 whatever is in it.
+  # Two simulated judges that need no API key: a good one, and a broken one that always picks the first answer.
   - name: sound
     model: {{adapter: simulated, name: careful}}
   - name: locked
@@ -158,9 +157,9 @@ judges:
   # - name: mine
   #   callable: my_judge:judge
 
-# Answers of your own, with claims in them that you verified, are measured apart:
+# Your own answers, with facts in them that you have verified, are reported separately:
 # carriers: answers.yaml    # answers: [{{id: a, task: ..., answer: ..., claims: [a passage of the answer]}}]
-#                           # and context: what it is grounded in, if anything
+#                           # and context: the source it relies on, if any
 
 design:
   repeats: 1
@@ -313,7 +312,9 @@ class DatasheetDesign(Design):
             there = {stimulus.delta or 0.0 for stimulus in chosen if stimulus.family in PROBED}
             if missing := set(steps) - there:
                 known = ", ".join(f"{step:g}" for step in sorted(there))
-                raise UsageError(f"arm {arm}: no pair has step {min(missing):g}", fix=f"steps of this size: {known}")
+                raise UsageError(
+                    f"prompt variant {arm}: no pair has a difference of {min(missing):g}", fix=f"choose from {known}"
+                )
         return replace(self, layouts=layouts_of(chosen)) if self.crossed else self
 
     def most_ways(self) -> int:

@@ -78,7 +78,9 @@ def chosen_carriers(study: DatasheetStudy) -> list[Carrier] | None:
         return None
     path = inside(study.folder, study.spec.carriers)
     if not path.is_file():
-        raise UsageError(f"no carriers file {study.spec.carriers}", fix=f"create {path}, or leave carriers out")
+        raise UsageError(
+            f"no file of your own answers {study.spec.carriers}", fix=f"create {path}, or remove `carriers`"
+        )
     return read_carriers(load_yaml(path))
 
 
@@ -101,7 +103,7 @@ def _places(study: DatasheetStudy, name: str) -> list[Place]:
         family = load_family(inside(study.folder, name))
         if not isinstance(family, Family):
             raise UsageError(
-                f"{name}: its tasks have fillers, and say nothing of what asks for each fact",
+                f"{name}: its tasks have fillers, but do not say what asks for each fact",
                 fix="add context, request, about and asks, or set design: {ladder: filler}",
             )
         return [(family, place) for place in range(len(family.sets))]
@@ -115,7 +117,7 @@ def _filler_tasks(study: DatasheetStudy, name: str) -> list[Task]:
     if name.endswith(FILES):
         tasks = load_family(inside(study.folder, name))
         if isinstance(tasks, Family):
-            raise UsageError(f"{name}: its tasks have no fillers", fix="leave out design: {ladder: filler}")
+            raise UsageError(f"{name}: its tasks have no fillers", fix="remove design: {ladder: filler}")
         return tasks
     known = filler_tasks()
     return _known(name, [task for task in known if name in (task.id, task.family)], (task.family for task in known))
@@ -123,8 +125,8 @@ def _filler_tasks(study: DatasheetStudy, name: str) -> list[Task]:
 
 def _known(name: str, found: list[T], families: Iterable[str]) -> list[T]:
     if not found:
-        fix = f"name a .yaml file, or a family: {', '.join(dict.fromkeys(families))}"
-        raise UsageError(f"no task named {name}", fix=fix)
+        fix = f"name a .yaml file or one of these families: {', '.join(dict.fromkeys(families))}"
+        raise UsageError(f"unknown task {name!r}", fix=fix)
     return found
 
 
@@ -133,7 +135,7 @@ def _once(chosen: Iterable[T]) -> list[T]:
     found: dict[str, T] = {}
     for one in chosen:
         if (name := _name(one)) in found:
-            raise UsageError(f"task {name} is chosen twice", fix="name it once in tasks")
+            raise UsageError(f"task {name} is chosen twice", fix="name it only once in tasks")
         if name.startswith(PREFIX):
             raise UsageError(f"task {name}: {PREFIX} is reserved for your own answers", fix="choose another id")
         found[name] = one
@@ -195,19 +197,19 @@ def _tiers(counts: Mapping[str, int], carriers: int) -> list[str]:
     """Derives the tiers from the families that occur."""
     tiers = ["T1: answers made from templates"] if counts.keys() - TIER_2 else []
     if carriers:
-        crossed = ", or crossed with their contexts" if StimulusFamily.CARRIER_FIGURES in counts else ""
-        edits = f"with claims deleted or corrupted{crossed}, or laid out anew"
-        tiers.append(f"T2: {carriers} real answers of the user's, {edits}")
+        crossed = ", or crossed with contexts" if StimulusFamily.CARRIER_FIGURES in counts else ""
+        edits = f"with facts deleted or corrupted{crossed}, or with a new layout"
+        tiers.append(f"T2: {carriers} of your own answers, {edits}")
     return tiers
 
 
 def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> Callable[[str, str], float]:
     """Returns a function from a task and a candidate to its quality, for a simulated judge that answers by it."""
     if judge.kind == "grade" and judge.model is not None and judge.model.name in EXAMINER_PROFILES:
-        message = "this simulated judge works on the user's own data, but these are controlled stimuli"
+        message = "this simulated judge needs a dataset, but this is a datasheet study"
         raise UsageError(message, fix="use it in a study with a dataset")
     if judge.kind == "compare" and judge.model is not None and judge.model.name in PAIR_AUDITOR_PROFILES:
-        message = "this simulated judge compares runs of agents, but these are controlled stimuli"
+        message = "this simulated judge compares agent runs, but this is a datasheet study"
         raise UsageError(message, fix="use it in a study with transcripts")
     return quality_of(stimuli)
 
@@ -222,7 +224,9 @@ def quality_of(stimuli: Iterable[Stimulus]) -> Callable[[str, str], float]:
         for text, level in zip(stimulus.candidates, stimulus.levels, strict=True):
             known = levels.setdefault(text, {})
             if known.setdefault(stimulus.task, level) != level:
-                raise ValueError(f"one text has two levels, {known[stimulus.task]:g} and {level:g}: {text[:60]!r}")
+                raise ValueError(
+                    f"one text has two quality levels, {known[stimulus.task]:g} and {level:g}: {text[:60]!r}"
+                )
 
     def quality(said: str, text: str) -> float:
         known = levels[text]

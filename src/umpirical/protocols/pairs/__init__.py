@@ -1,1 +1,1 @@
-"""Labelled pairs: judges that compare, on the user's own pairs or on a public set of them."""
+"""Labeled pairs: comparing judges, on your own pairs or a public dataset."""

@@ -45,9 +45,9 @@ EXCESS = "excess-change"
 SIDES = {"": "either answer", CHOSEN_SIDE: "the chosen answer", REJECTED_SIDE: "the rejected answer"}
 
 LENGTHS = {
-    LONGER_CHOSEN: "The chosen answer is the longer one",
-    LONGER_REJECTED: "The rejected answer is the longer one",
-    f"{LONGER}=neither": "Both are of one length",
+    LONGER_CHOSEN: "The chosen answer is longer",
+    LONGER_REJECTED: "The rejected answer is longer",
+    f"{LONGER}=neither": "Both are equally long",
 }
 
 SECTIONS = section_table(
@@ -81,7 +81,7 @@ class PairsPage:
 def render_pairs_html(report: PairsReport) -> str:
     """Renders the page of a report. The same record gives the same text."""
     counted = {"Pairs": report.data.pairs, "prompts": report.data.clusters}
-    return render_plain_page("pairs", "Labelled pairs", SECTIONS, report, page_of(report), counted)
+    return render_plain_page("pairs", "Labeled pairs", SECTIONS, report, page_of(report), counted)
 
 
 MOST_WEAK = 8
@@ -94,7 +94,7 @@ def render_pairs_markdown(report: PairsReport) -> str:
     rows = (page.accuracy[0], *page.lengths, *page.accuracy[1:])
     card = Card(
         protocol="pairs",
-        title=f"Labelled pairs: {plain(report.judge.name)}",
+        title=f"Labeled pairs: {plain(report.judge.name)}",
         lead=list(decision_lead(report.decision, report.findings, most_weak=MOST_WEAK)),
         table=lambda room: measure_table("pairs", page.titles, rows[: max(1, room - 4)]),
         fields={"policy": page.policy},

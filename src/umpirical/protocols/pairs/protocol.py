@@ -37,29 +37,29 @@ from umpirical.store.files import inside, write_text
 from umpirical.store.stimulus_sets import StimulusSet
 
 PAIRS_STUDY = """\
-# Judges that compare, on labelled pairs.  umpirical schema config  lists every key.
+# Comparing judges on labeled pairs.  umpirical schema config  lists every key.
 study: {name}
 seed: 1
 
-# {rows:,} rows, {pairs:,} labelled pairs of {prompts:,} prompts
+# {rows:,} rows, {pairs:,} labeled pairs of {prompts:,} prompts
 dataset:
   path: {path}
   columns:
 {columns}
 {sample}
 
-# Changes of form that a program makes in one answer of a pair, and proves to be nothing more.
+# Formatting changes that a program makes in one answer of a pair and proves harmless.
 edits: [inline-spacing, markdown-or-plain]
 sides: [chosen, rejected]
 
-# What is asked of a judge before it is used.
+# Acceptance thresholds.
 policy: {{accuracy: {policy.accuracy}, same_slot: {policy.same_slot}, changes: {policy.changes}}}
 
 design:
-  repeats: 1    # 2 or more show the judge's own noise, which is then taken off what edits change
+  repeats: 1    # with 2 or more, the effect of edits is adjusted for the judge's own noise
 
 judges:
-  # A simulated judge: needs no key and no network, and says nothing about yours.
+  # A simulated judge for a dry run: needs no key and no network.
   - name: rehearsal
     kind: compare
     model: {{adapter: simulated, name: careful}}
@@ -87,7 +87,7 @@ RIGHT, POSITIONAL, SWAYED = 0.93, 0.03, 0.01
 """A judge that is clearly better than the limits: right in both orders, with the same slot in both, with verdicts that
 harmless edits change."""
 
-SOUND_WORDS = "right about 93 % of the pairs, follows the slot in 3 % and edits in 1 %"
+SOUND_WORDS = "right about 93% of the pairs, follows the position in 3% and edits in 1%"
 
 
 def are_pairs(data: Path) -> bool:
@@ -140,21 +140,21 @@ def _columns(read: ReadPairs) -> Iterator[str]:
             yield f"strata: [{scalar(column)}]"
         elif role != "id":
             yield f"{role}: {scalar(column)}"
-    yield "# cluster: COLUMN   # rows that share its value are not independent; by default those of one prompt"
+    yield "# cluster: COLUMN   # rows with the same value are not independent; default: rows with the same prompt"
 
 
 def _sample(read: ReadPairs) -> str:
     by = f", by: [{scalar(read.columns['strata'])}]" if "strata" in read.columns else ""
     if read.rows <= SAMPLE:
-        return f"  # sample: {{size: {SAMPLE}{by}}}   # there are few rows, so all of them are used"
+        return f"  # sample: {{size: {SAMPLE}{by}}}   # few rows, so all of them are used"
     return f"  sample: {{size: {SAMPLE}{by}}}"
 
 
 def _guessed(read: ReadPairs) -> Iterator[str]:
     """Yields what was taken for what, so that the user can correct it."""
-    yield f"{read.rows:,} rows, {len(read.pairs):,} labelled pairs; columns by their names:"
+    yield f"{read.rows:,} rows, {len(read.pairs):,} labeled pairs; columns found by name:"
     yield from (f"  {role:9} {column}" for role, column in read.columns.items())
-    yield from (f"  {count:,} rows left out: {reason}" for reason, count in read.left_out.items())
+    yield from (f"  {count:,} rows excluded: {reason}" for reason, count in read.left_out.items())
 
 
 # The protocol of labelled pairs.
@@ -180,9 +180,9 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsRepo
         for judge in judges:
             if named := columns_of(judge):
                 raise UsageError(
-                    f"judge {judge.name} names the column {named[0]!r}: of a labelled pair it is shown the task and "
-                    "both answers, and nothing that could tell which was chosen",
-                    fix="take it out",
+                    f"the prompt of judge {judge.name} shows the column {named[0]!r}; labeled pairs allow "
+                    "only the task and both answers",
+                    fix="remove it",
                 )
         # The command that reproduces a run needs the option too.
         commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
@@ -204,15 +204,15 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsRepo
     def admit(self, judge: JudgeSpec) -> None:
         if not judge.capabilities.order_controllable:
             raise UsageError(
-                f"judge {judge.name}: labelled pairs are asked about in both orders, and it can be shown one only",
-                fix="use a judge that can be shown both",
+                f"judge {judge.name}: labeled pairs need both orders, but this judge accepts only one order",
+                fix="use a judge that accepts both orders",
             )
 
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
         ways = ((s, way) for s in stimuli for way in design.presentations(s, judge.capabilities, judge.kind))
         gate = both_orders(ways)
         if not gate.passed:
-            raise GateError(f"gate {gate.name}: {gate.found}", fix="report it: such a plan cannot come about")
+            raise GateError(f"gate {gate.name}: {gate.found}", fix="this is a bug; please report it")
         return [gate]
 
     def about(self, study: PairsStudy, design: Design) -> dict[str, Json]:  # noqa: ARG002
@@ -254,14 +254,14 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsRepo
 def _notes(study: PairsStudy, made: MadePairs) -> Iterator[str]:
     read, policy = made.read, study.spec.policy
     prompts = len({pair.cluster for pair in read.pairs})
-    yield f"dataset {Path(study.spec.dataset.path).name}: {read.rows:,} rows, {read.taken:,} taken"
-    yield f"  {len(read.pairs):,} labelled pairs of {prompts:,} prompts"
-    yield from (f"  {count:,} rows left out: {reason}" for reason, count in read.left_out.items())
+    yield f"dataset {Path(study.spec.dataset.path).name}: {read.rows:,} rows, {read.taken:,} used"
+    yield f"  {len(read.pairs):,} labeled pairs of {prompts:,} prompts"
+    yield from (f"  {count:,} rows excluded: {reason}" for reason, count in read.left_out.items())
     yield "  columns: " + ", ".join(f"{role} is {column}" for role, column in read.columns.items())
     for edit in study.spec.edits:
-        yield f"{edit}: {made.made.get(edit, 0):,} pairs edited by program, {made.unchanged.get(edit, 0):,} not"
+        yield f"{edit}: {made.made.get(edit, 0):,} pairs edited by a program, {made.unchanged.get(edit, 0):,} unchanged"
     if (needed := pairs_needed(policy)) is not None:
-        yield f"a judge that is {SOUND_WORDS} needs about {needed:,} pairs to keep every limit"
+        yield f"a judge that is {SOUND_WORDS} needs about {needed:,} pairs to pass every check"
 
 
 PAIRS = PairsProtocol()

@@ -1,4 +1,4 @@
-"""The record of labelled pairs, `judge-pairs/1`: one judge that compares, and everything that its page is made from."""
+"""The record of labeled pairs, `judge-pairs/1`: one comparing judge, and everything on its page."""
 
 from typing import Literal
 
@@ -28,54 +28,56 @@ class PairEditRecord(Strict):
     title: str
     about: str
     made: int = Field(description="Edited pairs.")
-    unchanged: int = Field(description="Answers that it leaves as they are, or that it makes the same as another.")
+    unchanged: int = Field(description="Answers without an edit: unchanged, or made equal to the other answer.")
 
 
 class PairsData(Strict):
-    """The pairs that the judge was asked about."""
+    """The pairs shown to the judge."""
 
-    source: str = Field(description="The file's name.")
+    source: str = Field(description="File name.")
     rows: int = Field(description="Rows of the whole file.")
     taken: int = Field(description="Rows of the sample.")
-    pairs: int = Field(description="Of these: labelled pairs, each a question of its own.")
-    clusters: int = Field(description="Prompts, or what the study names as a cluster.")
-    left_out: dict[str, int] = Field(description="Rows of the sample that are no pair, by reason.")
-    columns: dict[str, str] = Field(description="The columns that were read, by role.")
-    longer: dict[str, int] = Field(description="Pairs by the answer with more characters: chosen, rejected, neither.")
+    pairs: int = Field(description="Of those: distinct labeled pairs.")
+    clusters: int = Field(description="Number of prompts, or of clusters set in the study.")
+    left_out: dict[str, int] = Field(description="Rows of the sample without a valid pair, by reason.")
+    columns: dict[str, str] = Field(description="Columns read, by role.")
+    longer: dict[str, int] = Field(description="Pairs by the longer answer in characters: chosen, rejected, neither.")
     longer_chosen: ResultRecord = Field(
-        description="Share of the pairs whose longer answer is the chosen one: the accuracy of a judge of length."
+        description="Share of pairs whose chosen answer is longer. A judge that picks the longer one gets these right."
     )
     edits: list[PairEditRecord]
 
 
 class PairsMeasure(GroupedMeasure):
-    """One named property of the judge under one edit, named by `stratum`; empty for pairs as they are."""
+    """One measure of the judge under one edit, named by `stratum`; empty for unedited pairs."""
 
-    group: str = Field(default="", description="A part of the pairs, `subset=math`, or the edited `side`; or empty.")
+    group: str = Field(
+        default="", description="Part of the pairs, such as `subset=math`, or the edited `side`; empty for all."
+    )
 
 
 class WrongChoice(Strict):
-    """A pair about which the judge was wrong. All of its text is from outside."""
+    """A pair that the judge got wrong. All of its text is from outside."""
 
-    pair: str = Field(description="What the user calls it.")
-    edit: str = Field(description="The edit of the rejected answer that won the judge over; empty for none.")
+    pair: str = Field(description="Your name for it.")
+    edit: str = Field(description="Edit of the rejected answer that made it win; empty for none.")
     groups: dict[str, str]
     task: str
     chosen: str
     rejected: str
-    right: float = Field(description="Share of the answers that name the chosen one.")
-    wrong: float = Field(description="Share of the answers that name the other; the rest are ties and abstentions.")
-    slot_1: float = Field(description="Share of the answers that name slot 1.")
+    right: float = Field(description="Share of answers that pick the chosen one.")
+    wrong: float = Field(description="Share of answers that pick the other; the rest are ties and abstentions.")
+    slot_1: float = Field(description="Share of answers that pick the first position.")
 
 
 class PairsDecision(PartsDecision):
     """What to do with the judge."""
 
-    weak_at: list[str] = Field(default=[], description="Parts in which it is shown to be right less often than asked.")
+    weak_at: list[str] = Field(default=[], description="Parts of the data in which accuracy is below the threshold.")
 
 
 class PairsReport(Record):
-    """A judge that compares, measured on labelled pairs."""
+    """The report of one comparing judge on labeled pairs."""
 
     format: Literal["judge-pairs/1"] = "judge-pairs/1"
     judge: JudgeRecord

@@ -36,17 +36,17 @@ from umpirical.store.stimulus_sets import StimulusSet
 EXCESS, CHANGE = "excess-change", "change-rate"
 
 FINDINGS: Mapping[tuple[str, str], str] = {
-    (ACCURACY, ""): "Asked in both orders, it names the chosen answer twice in {} of the pairs.",
-    ("single-order-accuracy", ""): "Asked once, in an order drawn at random, it would name the chosen answer in {}.",
-    ("swap-inconsistency", ""): "When the two answers are swapped, its verdict changes in {} of the pairs.",
-    (LEAN, ""): "It names one position more often than the other by {} of calls; noise gives 0.",
-    (ACCURACY, LONGER_CHOSEN): "Where the longer answer is the chosen one, it is right in both orders in {}.",
-    (ACCURACY, LONGER_REJECTED): "Where the longer answer is the rejected one, it is right in both orders in {}.",
+    (ACCURACY, ""): "It picks the chosen answer in both orders in {} of pairs.",
+    ("single-order-accuracy", ""): "With one random order, it would pick the chosen answer in {} of pairs.",
+    ("swap-inconsistency", ""): "Swapping the two answers changes its verdict in {} of pairs.",
+    (LEAN, ""): "Position bias: it picks one position more often than the other by {} of calls.",
+    (ACCURACY, LONGER_CHOSEN): "If the chosen answer is longer, it is right in both orders in {} of pairs.",
+    (ACCURACY, LONGER_REJECTED): "If the rejected answer is longer, it is right in both orders in {} of pairs.",
     (CHANGE, ""): "A harmless edit of one answer changes {} of its verdicts.",
     (
         "edit-overturn",
         "side=rejected",
-    ): "After a harmless edit, the rejected answer wins where it did not before in {}.",
+    ): "A harmless edit makes the rejected answer win in {} of pairs where it did not win before.",
 }
 """What is said of a measure over all pairs, or of a group of them."""
 
@@ -55,13 +55,13 @@ LONGEST = 2_000
 
 NON_CLAIMS = (
     """\
-The measures are about these pairs, this prompt and these settings.
-That an answer was chosen is somebody's label. Where the label is wrong, a judge that is right counts as wrong.
-A public set may have been in a model's training data, and then a judge may know the labels.
-The longer answer is the one with more characters. Pairs that differ in length differ in much else.
-An edit is harmless by the proof of a program. It shows what form can do to a verdict, and no more than that.
-The candidates are called as the prompt calls them, in one list: a preference for a slot may be one for its label.
-Parts are looked at one by one, and with many parts some are weak by chance."""
+The results apply to these pairs, this prompt and these settings.
+The chosen answer is a person's label. If the label is wrong, a judge that is right counts as wrong.
+A model may have seen a public dataset in training, so a judge may know the labels.
+The longer answer has more characters. Pairs that differ in length also differ in other ways.
+A program proves that each edit is harmless. The edits show only how formatting affects verdicts.
+The prompt always uses the same labels in the same order, so a preference for a position may be one for its label.
+Parts are checked separately, so with many parts some are weak by chance."""
 ).splitlines()
 
 
@@ -153,7 +153,7 @@ def _data(stimuli: StimulusSet, about: Mapping[str, Any]) -> PairsData:
     share = clustered_rate(
         [Counted(cluster, longer[cluster], size) for cluster, size in sorted(sizes.items())],
         unit="pair",
-        empty="there is no pair",
+        empty="there are no pairs",
         left_out={},
     )
     return PairsData(

@@ -1,4 +1,4 @@
-"""The study file of labelled pairs, and the policy that it may set."""
+"""The study file for labeled pairs, and its policy."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -24,44 +24,44 @@ _SHIPPED = shipped_policy("umpirical.protocols.pairs", "pairs").data
 
 
 class PairsPolicy(NamedPolicy):
-    """What is asked of a judge before it is used. The values are conventions: set your own before you measure."""
+    """Thresholds that a judge must meet. The defaults are conventions: set your own before you measure."""
 
-    policy: str = Field(default=_SHIPPED["policy"], min_length=1, description="Its name.")
+    policy: str = Field(default=_SHIPPED["policy"], min_length=1, description="Name of the policy.")
     accuracy: float = Field(
         default=_SHIPPED["accuracy"],
         gt=0,
         lt=1,
-        description="Share of pairs about which it is right in both orders, at least.",
+        description="Minimum share of pairs with the right answer in both orders.",
     )
     agreement: float = Field(
         default=_SHIPPED["agreement"],
         gt=0,
         lt=1,
-        description="Agreement with the labels beyond chance, at least: right calls less wrong ones, of all calls.",
+        description="Minimum agreement with the labels beyond chance: right minus wrong calls, as a share of all.",
     )
     beyond_length: float = Field(
         default=_SHIPPED["beyond_length"],
         gt=0,
         lt=1,
-        description="The same, at least, with pairs whose longer answer is right and wrong counting alike.",
+        description="The same, with equal weight for pairs whose longer answer is right and wrong.",
     )
     same_slot: float = Field(
         default=_SHIPPED["same_slot"],
         gt=0,
         lt=1,
-        description="How much more often it may name one position than the other, as a share of calls.",
+        description="Maximum excess of one position over the other, as a share of calls.",
     )
     changes: float = Field(
         default=_SHIPPED["changes"],
         gt=0,
         lt=1,
-        description="Share of verdicts that harmless edits of one answer may change, beyond the judge's own noise.",
+        description="Maximum share of verdicts that harmless edits change, beyond the judge's own noise.",
     )
     without_verdict: float = Field(
         default=_SHIPPED["without_verdict"],
         gt=0,
         lt=1,
-        description="Share of calls whose answer is unreadable, or failed, at most; each.",
+        description="Maximum share of unreadable replies, and of failed calls.",
     )
 
     @model_validator(mode="before")
@@ -92,35 +92,35 @@ class PairsShelf(Shelf[PairsPolicy]):
         return PairsPolicy.model_validate(document.data)
 
 
-SHELF = PairsShelf("umpirical.protocols.pairs", "pairs", of="labelled pairs")
+SHELF = PairsShelf("umpirical.protocols.pairs", "pairs", of="labeled pairs")
 
 
 class PairsStudySpec(StudySpec):
-    """A study of judges that compare, on pairs of answers of which one was chosen."""
+    """A study of comparing judges on labeled pairs of answers."""
 
-    dataset: PairDatasetSpec = Field(description="Pairs of answers, of which one was chosen.")
+    dataset: PairDatasetSpec = Field(description="Pairs of answers, one of which was chosen.")
     edits: tuple[str, ...] = Field(
         default=EDITS,
-        description="Perturbations that a program makes and that change no meaning, each made in one answer of a pair.",
+        description="Harmless formatting edits, each made by a program in one answer of a pair.",
     )
     sides: tuple[Side, ...] = Field(
-        default=("chosen", "rejected"), min_length=1, description="Which answers are edited, one at a time."
+        default=("chosen", "rejected"), min_length=1, description="Answers to edit, one at a time."
     )
-    policy: PairsPolicy = Field(default=PairsPolicy(), description="What is asked of a judge before it is used.")
+    policy: PairsPolicy = Field(default=PairsPolicy(), description="Acceptance policy.")
 
     @model_validator(mode="after")
     def _compared(self) -> "PairsStudySpec":
         if SHELF.forgery(self.policy):
-            raise ValueError(f"policy: {self.policy.policy} is the shipped policy: give yours another name")
+            raise ValueError(f"policy: {self.policy.policy} is the name of the built-in policy; choose another name")
         if grades := [judge.name for judge in self.judges if judge.kind != "compare"]:
-            raise ValueError(f"judge {grades[0]} grades: a dataset of pairs is for judges that compare")
+            raise ValueError(f"judge {grades[0]} grades single answers, but a dataset of pairs needs a comparing judge")
         if len(set(self.edits)) != len(self.edits) or len(set(self.sides)) != len(self.sides):
-            raise ValueError("edits, sides: one is named twice")
+            raise ValueError("edits, sides: an entry is listed twice")
         known = [test.name for test in PERTURBATIONS if isinstance(test, ProvedPerturbation)]
         if unknown := [name for name in self.edits if name not in known]:
             near = get_close_matches(unknown[0], known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
-            raise ValueError(f"edits: no program makes an edit named {unknown[0]!r}: {hint}")
+            raise ValueError(f"edits: unknown edit {unknown[0]!r}: {hint}")
         return self
 
     @property

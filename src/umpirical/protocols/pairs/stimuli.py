@@ -49,8 +49,8 @@ def make_pairs(study: PairsStudy) -> MadePairs:
     if len({pair.cluster for pair in read.pairs}) < LEAST:
         why = "".join(f"; {count:,} rows: {reason}" for reason, count in read.left_out.items())
         raise UsageError(
-            f"{spec.dataset.path}: {len(read.pairs):,} pairs with different prompts are too few to measure with{why}",
-            fix=f"give pairs of at least {LEAST} prompts, or name in columns.cluster what tells independent rows apart",
+            f"{spec.dataset.path}: {len(read.pairs):,} pairs with different prompts are too few{why}",
+            fix=f"provide pairs from at least {LEAST} prompts, or set columns.cluster",
         )
     whole = [_stimulus(pair, seed=spec.seed) for pair in read.pairs]
     made, unchanged = Counter[str](), Counter[str]()
@@ -144,7 +144,7 @@ def _question(stimulus: Stimulus) -> tuple[str, frozenset[str]]:
 def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> Callable[[str, str], float]:
     """Returns a function from what a prompt says before its candidates, and a candidate, to its quality."""
     if judge.model is not None and judge.model.name in PAIR_AUDITOR_PROFILES:
-        message = "this simulated judge compares runs of agents, but these are labelled pairs"
+        message = "this simulated judge compares agent runs, not labeled pairs"
         raise UsageError(message, fix="use it in a study with transcripts")
     by_text: dict[str, dict[str, float]] = {}
     for (task, text), level in qualities(stimuli).items():

@@ -1,1 +1,1 @@
-"""Stress tests: a judge measured on changed versions of the user's own data."""
+"""Stress tests: a judge on changed versions of your own data."""

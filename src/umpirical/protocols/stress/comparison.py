@@ -60,14 +60,14 @@ from umpirical.runs.run import Run
 
 
 class ComparedJudge(Strict):
-    """A judge, by the name and the model that it has in every study."""
+    """A judge, identified by its name and model in every study."""
 
     name: str
     model: str
 
 
 class StressSide(Strict):
-    """One judge in one study, as its own report has it."""
+    """One judge in one study, as in its own report."""
 
     place: Place
     judge: JudgeRecord
@@ -75,22 +75,22 @@ class StressSide(Strict):
     complete: bool
     tests: list[StressTest]
     verdicts: list[CellVerdict]
-    measures: list[StressMeasure] = Field(description="Those of its own prompt, of all items, that the page shows.")
+    measures: list[StressMeasure] = Field(description="Measures shown on the page: the judge's own prompt, all items.")
     spend: SpendRecord | None = None
-    writing: list[WriterSpendRecord] = Field(default=[], description="What writing and validating the stimuli took.")
+    writing: list[WriterSpendRecord] = Field(default=[], description="Cost of writing and validating the test cases.")
 
 
 class ComparedStudy(Strict):
-    """Judges that were asked about the same texts."""
+    """Judges that graded the same texts."""
 
     dataset: DatasetRecord
-    stimuli: str = Field(description="Digest of the texts that all of them were asked about.")
+    stimuli: str = Field(description="Digest of the texts that all these judges graded.")
     sides: list[StressSide]
     differences: list[DifferenceRecord]
 
 
 class StressComparison(Strict):
-    """Judges under stress."""
+    """A comparison of judges on stress tests."""
 
     format: Literal["stress-comparison/1"] = "stress-comparison/1"
     judges: list[ComparedJudge]
@@ -126,13 +126,13 @@ DECIDING: Mapping[TestKind, str] = {
 
 NON_CLAIMS = (
     """\
-A difference that is not shown is not a proof that there is none: only “equivalent” claims that.
-In the deciding rates of the tests, judges that are all alike are told apart in one comparison in twenty, over all \
-pairs of judges, tests and studies together (Holm). Every other row is exploratory (Benjamini and Hochberg).
-No rate is added up over studies: their data, scales and tests differ, and so does what a point is worth in each.
-Judges of one study are compared on the texts that they share. Those of different studies are shown side by side, and \
-not compared.
-A judge of the same name and model may have another prompt in another study."""
+Failing to find a difference does not prove that there is none. Only “equivalent” means that.
+If all judges were equal, a deciding rate would show any difference in at most 5% of comparisons, over all pairs of \
+judges, tests and studies together (Holm). All other rows are exploratory (Benjamini and Hochberg).
+Rates are not combined across studies, because their data, scales and tests differ.
+Judges in one study are compared on the texts they share. Judges in different studies are shown side by side but not \
+compared.
+A judge with the same name and model may have a different prompt in another study."""
 ).splitlines()
 
 
@@ -243,8 +243,8 @@ def _findings(study: ComparedStudy, name: str) -> Iterator[str]:
     if primary:
         told, level, undecided = told_apart(primary)
         yield (
-            f"{name}: differences in deciding rates: {count(told)} shown, {count(level)} within the margin, "
-            f"{count(undecided)} undecided, of {count(len(primary))}."
+            f"{name}: of {count(len(primary))} differences in deciding rates, {count(told)} are significant, "
+            f"{count(level)} are equivalent within the margin and {count(undecided)} are inconclusive."
         )
 
 
@@ -256,12 +256,12 @@ def _outcome(side: StressSide, titles: Mapping[str, str]) -> str:
     parts = [
         f"passes {of_each['PASS'] or 'none'} of {count(len(held))} {units('test', len(held))}",
         f"fails {len(failed)} ({', '.join(failed)})" if failed else "fails none",
-        f"leaves {of_each['INCONCLUSIVE'] or 'none'} open",
+        f"is inconclusive in {of_each['INCONCLUSIVE'] or 'none'}",
     ]
     if of_each["N/A"]:
-        parts.append(f"could not be judged in {of_each['N/A']}")
+        parts.append(f"could not be tested in {of_each['N/A']}")
     said = f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return said if side.complete else f"{said}; its run is not complete"
+    return said if side.complete else f"{said}; the run is incomplete"
 
 
 def _better(study: ComparedStudy, titles: Mapping[str, str]) -> Iterator[str]:
@@ -273,7 +273,7 @@ def _better(study: ComparedStudy, titles: Mapping[str, str]) -> Iterator[str]:
             behind = one.second if ahead == one.first else one.first
             shown.setdefault((ahead, behind), []).append(titles[one.stratum])
     for (ahead, behind), tests in shown.items():
-        yield f"{letter(ahead)} is shown to be better than {letter(behind)} in {', '.join(dict.fromkeys(tests))}."
+        yield f"{letter(ahead)} is significantly better than {letter(behind)} in {', '.join(dict.fromkeys(tests))}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,7 +395,7 @@ def spread_words(spread: Spread) -> str:
     'mean 0.800 of 4 tests, least 0.700'
     """
     tests = f"{numbers.count(spread.count)} {numbers.units('test', spread.count)}"
-    return f"mean {numbers.rate(spread.mean)} of {tests}, least {numbers.rate(spread.least)}"
+    return f"mean {numbers.rate(spread.mean)} of {tests}, lowest {numbers.rate(spread.least)}"
 
 
 MOST_STUDIES = 8
@@ -415,7 +415,7 @@ def _card(comparison: StressComparison) -> Iterator[str]:
     yield from (f"# {numbers.count(len(judges))} {numbers.units('judge', len(judges))} under stress", "")
     yield from (f"- {plain(finding)}" for finding in comparison.findings[:MOST_FINDINGS])
     if (more := len(comparison.findings) - MOST_FINDINGS) > 0:
-        yield f"- And {numbers.count(more)} more in the JSON record."
+        yield f"- {numbers.count(more)} more in the JSON record."
     head = ["", "judge", *(plain(view.title) for view in views[:MOST_STUDIES])]
     yield from ("", f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}")
     for place, judge in enumerate(judges[:MOST_JUDGES]):
@@ -457,7 +457,7 @@ def _refuse_one_judge_twice(runs: Sequence[Run]) -> None:
         key = (run.stimuli.digest, run.judge.name, ": ".join(run.judge.made_of))
         if key in seen:
             raise UsageError(
-                f"runs {seen[key]} and {run.name} are of the same judge on the same texts",
-                fix="name one of them, or give the judges different names in the study",
+                f"runs {seen[key]} and {run.name} are the same judge on the same texts",
+                fix="choose one, or give the judges different names in the study",
             )
         seen[key] = run.name

@@ -179,7 +179,7 @@ _KINDS: Mapping[Alters, Kind] = {"format": "format", "wording": "paraphrase", "c
 def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> ExaminerKey:
     """Returns the truth about every text, for a simulated judge that answers by it."""
     if judge.model is None or judge.model.name not in EXAMINER_PROFILES or judge.scale is None:
-        message = "this simulated judge knows only the controlled stimuli, but these are the user's own"
+        message = "this simulated judge supports only the built-in test cases, not your own data"
         raise UsageError(message, fix=f"use one of {', '.join(EXAMINER_PROFILES)}")
     scale = judge.scale
     # A judge that is only opened to render its questions looks nothing up.
@@ -256,7 +256,7 @@ def _level(stimulus: Stimulus, scale: GradeScale) -> float | None:
     if not stimulus.gold:
         return None
     if scale.labels and stimulus.gold not in scale.labels:
-        message = f"the label {stimulus.gold!r} is not on the judge's scale, which has {', '.join(scale.labels)}"
-        raise UsageError(message, fix="give the judge the scale of the labels")
+        message = f"the label {stimulus.gold!r} is not on the judge's scale: {', '.join(scale.labels)}"
+        raise UsageError(message, fix="set the judge's scale to the scale of the labels")
     # For simulated judges, a scale without order has its labels in the order in which they are named.
     return float(scale.labels.index(stimulus.gold)) if scale.labels else float(stimulus.gold) - float(scale.low or 0.0)

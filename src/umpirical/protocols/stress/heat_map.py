@@ -14,6 +14,7 @@ from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.stress.policy import (
     NO_LIMIT,
+    NO_MORE,
     TestKind,
     allowed,
     interval_words,
@@ -30,17 +31,17 @@ SIGNS: dict[LimitVerdict, str] = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": 
 
 GROUPS: tuple[tuple[str, str, tuple[TestKind, ...]], ...] = (
     (
-        "Should change nothing",
-        "How many more verdicts change than on asking the same again, and how far grades move on average.",
+        "Verdict should stay the same",
+        "How many more verdicts change than when a request is repeated, and how far grades move on average.",
         ("same-verdict",),
     ),
     (
-        "Should change the verdict",
-        "How many verdicts move as the changed text requires.",
+        "Verdict should change",
+        "How many verdicts change as the changed text requires.",
         ("flipped-verdict",),
     ),
-    ("Asked again", "How many pairs of answers to one request differ.", ("repeats",)),
-    ("Agreement with gold", "How many texts get their gold label.", ("original", "given-label")),
+    ("Repeated requests", "How many pairs of answers to one request differ.", ("repeats",)),
+    ("Agreement with labels", "How many texts get their gold label.", ("original", "given-label")),
 )
 
 FIGURES: dict[TestKind, tuple[tuple[str, ...], ...]] = {
@@ -57,7 +58,7 @@ _LABELS = {
     "change-rate": "changed",
     "shift-equivalence": "grades",
     "grade-shift": "grades",
-    "flip-detection": "seen",
+    "flip-detection": "detected",
     "flip-rate": "differ",
     "accuracy": "exact",
     "weighted-kappa": "weighted κ",
@@ -160,9 +161,9 @@ def _limits_of(reports: Sequence[StressReport], kind: TestKind) -> str:
         for report in reports
     }
     if len(words) > 1:
-        return "The limits differ between the judges; each page has its own."
+        return "Thresholds differ between judges; see each page."
     (limit,) = words
-    return f"Passes at {limit}." if limit else "No limit is set."
+    return f"Threshold: {limit}." if limit else "No threshold is set."
 
 
 def _cell(report: StressReport, key: str, test: StressTest, alive: dict[tuple[str, str], bool]) -> HeatCell | None:
@@ -195,9 +196,9 @@ def _open(held: CellVerdict) -> str:
     if held.unanswered:
         return unanswered_words(held.unanswered)
     if held.needed is None or held.unit is None:
-        return "more of the same would not settle it"
-    settled = f"about {numbers.about(held.needed)} {numbers.units(held.unit, held.needed)} would settle it"
-    return f"{settled}, leaning to a {held.leaning}"
+        return NO_MORE
+    needed = f"needs about {numbers.about(held.needed)} {numbers.units(held.unit, held.needed)}"
+    return f"{needed}, leans toward a {held.leaning}"
 
 
 def _note(held: CellVerdict, found: dict[str, StressMeasure], *, shown: bool) -> str:
@@ -206,7 +207,7 @@ def _note(held: CellVerdict, found: dict[str, StressMeasure], *, shown: bool) ->
     if held.verdict == "N/A" and held.why != NO_LIMIT:
         return held.why
     if not held.parts and shown:
-        return "no limit is set"
+        return "no threshold is set"
     if not shown:
         reasons = [m.result.reason for m in found.values() if not isinstance(m.result, Estimate)]
         return reasons[0] if reasons else "not measured"
@@ -435,7 +436,7 @@ def judge_keys(reports: Sequence[StressReport]) -> list[str]:
     times = Counter(report.judge.name for report in reports)
     keys = [r.judge.name if times[r.judge.name] == 1 else f"{r.judge.name} {r.run.id}" for r in reports]
     if repeated := [key for key, number in Counter(keys).items() if number > 1]:
-        raise UsageError(f"the same run is given twice: {', '.join(repeated)}", fix="Give each run once.")
+        raise UsageError(f"the same run is named twice: {', '.join(repeated)}", fix="name each run once")
     return keys
 
 

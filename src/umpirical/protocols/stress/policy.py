@@ -1,4 +1,4 @@
-"""The limits that a judge under stress is held to, with the reason for each.
+"""The checks of stress tests, with the reason for each.
 
 They are a policy: the shipped one is a file, and a user's own says what differs. The margin is a setting of the study.
 """
@@ -27,26 +27,26 @@ label, and to give the user's own texts theirs."""
 
 
 class ScaleRecord(Strict):
-    """What the judge may answer."""
+    """The scale of the judge's answers."""
 
     kind: ScaleKind
     labels: list[str] = Field(default=[])
-    range: float | None = Field(description="Steps from the least grade to the greatest; null without order.")
+    range: float | None = Field(description="Steps from the lowest to the highest grade; null if unordered.")
 
 
 class StressLimit(Strict):
-    """One limit on one measure of every test of a kind."""
+    """One check on one measure, for every test of a kind."""
 
     measure: str = Field(description="The measure's name, as in docs/measures.md.")
-    at: TestKind | Literal[""] = Field(default="", description="The kind of test; by default all calls together.")
-    at_most: float | None = Field(default=None, description="The most that is allowed.")
-    at_least: float | None = Field(default=None, description="The least that is allowed.")
-    within: float | None = Field(default=None, gt=0, description="The most that is allowed, up and down.")
+    at: TestKind | Literal[""] = Field(default="", description="The kind of test. Default: all calls together.")
+    at_most: float | None = Field(default=None, description="Maximum allowed value.")
+    at_least: float | None = Field(default=None, description="Minimum allowed value.")
+    within: float | None = Field(default=None, gt=0, description="Largest allowed value, up or down.")
     unit: Literal["", "margin", "margin of the range"] = Field(
         default="",
-        description="What the value counts: the measure itself, margins, or margins times the range of the scale.",
+        description="Unit of the value: the measure itself, margins, or margins times the range of the scale.",
     )
-    instead: str = Field(default="", description="The measure that is held to the same limit if this is undefined.")
+    instead: str = Field(default="", description="Measure to check instead if this one is undefined.")
     why: str = Field(default="", description="The reason for the value, as printed on the page.")
 
     @model_validator(mode="after")
@@ -54,7 +54,7 @@ class StressLimit(Strict):
         if sum(value is not None for value in (self.at_most, self.at_least, self.within)) != 1:
             raise ValueError(f"{self.measure} needs one of at_most, at_least and within")
         if not self.at and (self.at_most is None or self.unit):
-            raise ValueError(f"{self.measure}: a limit on all calls together is at_most, and of the measure itself")
+            raise ValueError(f"{self.measure}: a check on all calls together takes at_most and no unit")
         return self
 
     @property
@@ -69,18 +69,20 @@ class StressLimit(Strict):
 
 
 class StressPolicy(NamedPolicy):
-    """The limits of every kind of test."""
+    """The checks for every kind of test."""
 
-    policy: str = Field(min_length=1, description="Its name.")
-    about: str = Field(default="", description="The use that it is for.")
+    policy: str = Field(min_length=1, description="Name of the policy.")
+    about: str = Field(default="", description="Intended use.")
     accepts: float = Field(
-        default=0.05, gt=0, lt=0.5, description="At most this share of judges at a limit are accepted."
+        default=0.05, gt=0, lt=0.5, description="Maximum share of judges exactly at a threshold that are accepted."
     )
     refuses: float = Field(
-        default=0.05, gt=0, lt=0.5, description="At most this share of judges that meet every limit are refused."
+        default=0.05, gt=0, lt=0.5, description="Maximum share of judges within every threshold that are rejected."
     )
-    look: int = Field(default=1, ge=1, description="1, or more for another look. All looks share the error rates.")
-    limits: tuple[StressLimit, ...] = Field(description="In a file of your own, those that differ from the shipped.")
+    look: int = Field(
+        default=1, ge=1, description="1 for a first run, more for a follow-up. They share the error rates."
+    )
+    limits: tuple[StressLimit, ...] = Field(description="Checks. Your own file lists only those that differ.")
 
     def levels(self, checks: int) -> Levels:
         """Returns how often one of so many checks may err.
@@ -110,7 +112,7 @@ class StressShelf(Shelf[StressPolicy]):
         base = {_key(one): dict(one) for one in self.shipped(self.names[0]).data["limits"]}
         for one in entries:
             if one.get("omit") is True and base.pop(_key(one), None) is None:
-                raise ConfigError(f"{one['measure']} is not there to be omitted", where=document.name)
+                raise ConfigError(f"cannot omit {one['measure']}: the policy does not contain it", where=document.name)
         kept = [(_key(one), dict(one)) for one in entries if one.get("omit") is not True]
         limits = merged(base, kept, sides=frozenset({"at_most", "at_least", "within", "unit"}))
         return StressPolicy.model_validate({**own, "limits": list(limits.values())})
@@ -125,22 +127,24 @@ def _key(entry: dict[str, Any]) -> tuple[str, str]:
 
 SHELF = StressShelf("umpirical.protocols.stress", "stress", of="stress tests")
 
-NO_LIMIT = "no limit is set by the policy"
+NO_LIMIT = "the policy sets no threshold"
 
-NO_LABELS = "correctness was not measured, since the data has no labels"
+NO_MORE = "more items would not make it conclusive"
 
-NO_CHECK = "correctness was not checked, since the policy has no limit on agreement with the labels"
+NO_LABELS = "correctness was not measured because the data has no labels"
+
+NO_CHECK = "correctness was not checked because the policy sets no threshold for agreement with the labels"
 
 RULES = (
-    "A test passes only if the whole interval of each of its measures lies inside its limit, and fails if that of one "
-    "of them lies wholly outside. Items without a verdict are left out of the measures, and may not help to pass: a "
-    "test passes only if it still would with all of them counted the worst way. What is neither is INCONCLUSIVE; what "
-    "was not measured, or has no limit, is N/A, and N/A never counts as a pass."
+    "A test passes if the whole interval of each of its measures meets the threshold. It fails if the whole interval "
+    "of any measure misses it. Otherwise it is INCONCLUSIVE. Items without a verdict are excluded but cannot help: a "
+    "test passes only if it still would with all of them counted against the judge. A test that was not measured or "
+    "has no threshold is N/A, which never counts as a pass."
 )
 
 ANY_DIFFERENCE = (
-    "On an interval scale a changed verdict is any difference at all, however small; how far grades move is what the "
-    "shift says."
+    "On an interval scale, any difference counts as a changed verdict, however small. The shift shows how far grades "
+    "move."
 )
 
 
@@ -168,26 +172,26 @@ def allowed(
 
 
 def limit_words(held: Allowed) -> str:
-    return allowed_words(held.least, held.most, unit="grades" if held.limit.of_range else "")
+    return allowed_words(held.limit.measure, held.least, held.most)
 
 
 def policy_words(*, margin: float, scale: ScaleRecord, policy: StressPolicy | None = None) -> list[str]:
     """Returns the rules and limits as printed on the page."""
     kinds: dict[TestKind, str] = {
-        "same-verdict": "Should change nothing",
-        "flipped-verdict": "Should change the verdict",
-        "repeats": "Asked again",
+        "same-verdict": "Verdict should stay the same",
+        "flipped-verdict": "Verdict should change",
+        "repeats": "Repeated requests",
         "given-label": "New texts",
-        "original": "Agreement with gold",
+        "original": "Agreement with labels",
     }
     words = [RULES]
     for kind, title in kinds.items():
         words += [
-            f"{title}: {_measure_words(one.limit)} {limit_words(one)}. {one.limit.why}".rstrip()
+            f"{title}: {_measure_words(one.limit)}, {limit_words(one)}. {one.limit.why}".rstrip()
             for one in allowed(kind, margin=margin, scale=scale, policy=policy)
         ]
     if scale.range is None:
-        words.append("On a scale without order grades do not shift up or down: only changes are held to a limit.")
+        words.append("On an unordered scale, grades cannot shift up or down, so only changes are checked.")
     if scale.kind == "interval":
         words.append(ANY_DIFFERENCE)
     return words
@@ -195,8 +199,8 @@ def policy_words(*, margin: float, scale: ScaleRecord, policy: StressPolicy | No
 
 def _measure_words(limit: StressLimit) -> str:
     known = {
-        "excess-change": "verdicts that change, less those that change on asking again,",
-        "shift-equivalence": "the mean shift of the grades, its 90 % interval,",
+        "excess-change": "verdicts that change beyond the judge's own noise",
+        "shift-equivalence": "mean grade shift, 90% interval",
         "flip-detection": "verdicts that change as required",
         "flip-rate": "pairs of answers to the same request that differ",
     }
@@ -232,25 +236,24 @@ def unit_words(measure: MeasureRecord) -> str:
 
 def unanswered_words(count: int) -> str:
     """Describes a test that might have been passed by giving no verdict."""
-    return f"{numbers.count(count)} without a verdict might have changed it"
+    return f"{numbers.count(count)} missing {numbers.units('verdict', count)} could have changed the result"
 
 
-def allowed_words(least: float | None, most: float | None, *, unit: str = "") -> str:
-    """Formats a limit as it was set, to the last digit.
+def allowed_words(measure: str, least: float | None, most: float | None) -> str:
+    """Formats a threshold as it was set, to the last digit.
 
-    >>> allowed_words(None, 0.05), allowed_words(0.8, None), allowed_words(-0.25, 0.25, unit="grades")
-    ('≤ 0.05', '≥ 0.8', 'within ±0.25 grades')
+    >>> allowed_words("change-rate", None, 0.05), allowed_words("shift-equivalence", -0.25, 0.25)
+    ('at most 5%', 'within ±0.25 grades')
     """
-    after = f" {unit}" if unit else ""
-    if least is None and most is None:
-        return "no limit"
-    if least is None or most is None:
-        return f"≤ {_exact(most)}{after}" if most is not None else f"≥ {_exact(least or 0.0)}{after}"
-    if least == -most:
-        return f"within ±{_exact(most)}{after}"
-    return f"from {_exact(least)} to {_exact(most)}{after}"
+    scale = MEASURES.get(measure).scale if measure in MEASURES.names() else "ratio"
+    times, unit = {"rate": (100, "%"), "difference": (100, " points"), "steps": (1, " grades")}.get(scale, (1, ""))
+    low, high = (None if end is None else numbers.setting(_exact(times * end)) for end in (least, most))
+    if low is None or high is None:
+        return f"at least {low}{unit}" if low else f"at most {high}{unit}" if high else "no threshold"
+    return f"within ±{high}{unit}" if least == -(most or 0.0) else f"from {low} to {high}{unit}"
 
 
-def _exact(value: float) -> str:
-    """Formats a value without the rounding error of a product."""
-    return numbers.setting(round(value, 6))
+def _exact(value: float) -> float:
+    """Removes the rounding error of a product, and the decimal of a whole number."""
+    rounded = round(value, 6)
+    return int(rounded) if rounded == int(rounded) else rounded

@@ -81,12 +81,12 @@ def check_stress(study: StressStudy) -> StudyCheck:
     notes = list(_dataset_notes(originals))
     notes += _label_notes(study, sum(bool(stimulus.gold) for stimulus in originals.stimuli))
     if study.rubric == RUBRIC_PLACEHOLDER:
-        notes.append("the rubric is still the text that init wrote: judges go by it as it stands")
+        notes.append("rubric.txt still has the placeholder text from init")
     stimuli = list(originals.stimuli)
     for perturbation in study.spec.stress.proved:
         made = [stimulus for _, stimulus in proved_stimuli(perturbation, originals.stimuli, seed=study.spec.seed)]
         changed = [stimulus for stimulus in made if stimulus is not None]
-        notes.append(f"{perturbation.name}: {len(changed)} of {len(made)} items changed by program")
+        notes.append(f"{perturbation.name}: {len(changed)} of {len(made)} items changed by a program")
         stimuli += changed
     planned = planned_commissions(study, originals.stimuli)
     notes += _generation_notes(study, planned)
@@ -109,8 +109,8 @@ def _unwritten(study: StressStudy) -> Iterator[str]:
         return
     items, summary = read_items(spec, study.folder, seed=study.spec.seed, columns=study.named_columns)
     if left := responses_left(study, items):
-        yield f"dataset {summary.source}: {summary.rows:,} rows, {len(items):,} taken"
-        yield f"umpirical generate  has {left:,} responses to write, with {spec.responses.model.name}; all else follows"
+        yield f"dataset {summary.source}: {summary.rows:,} rows, {len(items):,} used"
+        yield f"{left:,} responses to write with {spec.responses.model.name}: run  umpirical generate  first"
         yield from _label_notes(study, 0)
 
 
@@ -119,10 +119,10 @@ def _label_notes(study: StressStudy, labelled: int) -> Iterator[str]:
     if study.spec.dataset.responses is None or labelled:
         return
     needy = [test.name for test in study.spec.stress.generated if test.expectation != "same-verdict"]
-    yield "responses that a model writes have no label: it is measured whether verdicts stay the same, and not whether"
-    yield "  they are right; label generated/responses.jsonl, and name that file in dataset.responses.labels"
+    yield "generated responses have no label, so the tests show whether verdicts stay the same, not whether they are"
+    yield "  right; to add labels, edit generated/responses.jsonl and set dataset.responses.labels to that file"
     if needy:
-        yield f"  until then nothing is written for {', '.join(needy)}, which starts from a label"
+        yield f"  without labels, nothing is written for {', '.join(needy)}"
 
 
 def _dataset_notes(originals: Originals) -> Iterator[str]:
@@ -131,16 +131,16 @@ def _dataset_notes(originals: Originals) -> Iterator[str]:
         yield f"responses of {made.model}: {len(made.items):,} of {made.wanted:,} rows have one"
         yield from (f"  {count:,} have none: {reason}" for reason, count in made.without.items())
         if made.stale:
-            yield f"  {made.stale:,} labels are of other responses, and are not used"
-    yield f"dataset {summary.source}: {summary.rows:,} rows, {len(originals.stimuli):,} taken"
+            yield f"  {made.stale:,} labels belong to other responses and are not used"
+    yield f"dataset {summary.source}: {summary.rows:,} rows, {len(originals.stimuli):,} used"
     if summary.unlabelled:
-        yield f"  {summary.unlabelled:,} rows have no label: nothing is said of agreement with them"
+        yield f"  {summary.unlabelled:,} rows have no label: agreement is not measured on them"
     if summary.empty_responses:
-        yield f"  {summary.empty_responses:,} responses are empty, and are kept"
+        yield f"  {summary.empty_responses:,} responses are empty and are kept"
     for column, empty in originals.empty_columns.items():
-        yield f"  {empty:,} of the rows taken have no {column!r}, which a prompt names: an empty text is shown"
+        yield f"  {empty:,} of the rows used have no {column!r}: the prompt shows an empty text"
     if originals.repeated:
-        yield f"  {originals.repeated:,} rows repeat an earlier one: they say nothing new, and are left out"
+        yield f"  {originals.repeated:,} rows repeat an earlier row and are excluded"
 
 
 def _generation_notes(study: StressStudy, planned: PlannedCommissions) -> Iterator[str]:
@@ -148,17 +148,17 @@ def _generation_notes(study: StressStudy, planned: PlannedCommissions) -> Iterat
         return
     stress = study.spec.stress
     if stress.generator and stress.validator and stress.generator.model == stress.validator.model:
-        yield "generator and validator are one model: it is asked whether it did well itself"
+        yield "generator and validator are the same model, which checks its own work"
     if planned.simulated:
-        yield "generator and validator are simulated: what they write is nonsense, for a rehearsal"
+        yield "generator and validator are simulated: dry run with meaningless texts"
     made = generated_made(planned, _attempts(study, planned))
     left = sum(entry.open for entry in made.values())
     for test, entry in made.items():
         asked = entry.wanted - sum(entry.skipped.values())
         yield f"{test}: {entry.generated} of {asked} written, {entry.given_up} given up, {entry.open} to write"
-        yield from (f"  {count} not asked for: {reason}" for reason, count in entry.skipped.items())
+        yield from (f"  {count} not attempted: {reason}" for reason, count in entry.skipped.items())
     if left:
-        yield f"umpirical generate  has {left:,} stimuli to write before  umpirical run  can be used"
+        yield f"{left:,} test cases to write: run  umpirical generate  before  umpirical run"
 
 
 def _review_notes(study: StressStudy, attempts: Sequence[Attempt], review: Review | None) -> Iterator[str]:
@@ -184,7 +184,7 @@ def _simulated_problems(study: StressStudy) -> Iterator[str]:
         if judge.model is not None and simulated and judge.model.name not in EXAMINER_PROFILES:
             near = get_close_matches(judge.model.name, EXAMINER_PROFILES, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(EXAMINER_PROFILES)}"
-            yield f"judge {judge.name}: no simulated examiner is named {judge.model.name!r}; {hint}"
+            yield f"judge {judge.name}: unknown simulated examiner {judge.model.name!r}; {hint}"
 
 
 def _rubric_problems(study: StressStudy) -> Iterator[str]:
@@ -194,12 +194,12 @@ def _rubric_problems(study: StressStudy) -> Iterator[str]:
     for judge in study.spec.judges:
         for role, column in study.spec.dataset.columns.by_row.items():
             if column not in columns_of(judge):
-                yield f"judge {judge.name}: it is not shown {column!r}, the {role} that validators follow"
+                yield f"judge {judge.name}: its prompt lacks {column!r}, the {role} that validators use"
         written = {test.name for test in study.spec.stress.generated}
         by_test = {f"of {test}": prompt for test, prompt in judge.test_prompts.items() if test in written}
         for name, prompt in {**judge.prompts, **by_test}.items():
             if study.rubric not in prompt_text(prompt):
-                yield f"judge {judge.name}, prompt {name}: it does not contain the rubric that validators follow"
+                yield f"judge {judge.name}, prompt {name}: it lacks the rubric that validators use"
 
 
 # The protocol.
@@ -412,8 +412,8 @@ def _response_prompt(spec: StressStudySpec, folder: Path) -> str:
     text = read_named_text(inside(folder, responses.prompt), name=responses.prompt, most=LONGEST_TEXT)
     if placeholders(text) != {"task"}:
         raise UsageError(
-            f"dataset.responses: {responses.prompt} has to name {{{{task}}}}, and nothing else",
-            fix="write {{task}} where the task of the row belongs",
+            f"dataset.responses: {responses.prompt} must contain {{{{task}}}} and no other placeholder",
+            fix="put {{task}} where the row's task belongs",
         )
     return text
 
@@ -430,10 +430,11 @@ def _template(folder: Path, test: str, name: str) -> str:
     needed, named = "task" if test == SYNTHETIC else "response", placeholders(text)
     if unknown := sorted(named - TEMPLATE_NAMES):
         raise UsageError(
-            f"stress.templates: {name} names {{{{{unknown[0]}}}}}", fix=f"known: {', '.join(sorted(TEMPLATE_NAMES))}"
+            f"stress.templates: {name} has an unknown placeholder {{{{{unknown[0]}}}}}",
+            fix=f"known: {', '.join(sorted(TEMPLATE_NAMES))}",
         )
     if needed not in named:
-        raise UsageError(f"stress.templates: {name} lacks {{{{{needed}}}}}", fix="add it: it is what is written about")
+        raise UsageError(f"stress.templates: {name} lacks {{{{{needed}}}}}", fix="add it")
     return text
 
 
@@ -449,11 +450,11 @@ def _hidden(columns: ColumnsSpec) -> dict[str, str]:
     """Maps the columns that a judge cannot name to what to do instead."""
     hidden = {}
     if columns.response is not None:
-        hidden[columns.response] = "write {{first}}: a test shows another text than the column does"
+        hidden[columns.response] = "write {{first}}: tests change the text in the column"
     if columns.task is not None:
-        hidden[columns.task] = "write {{task}}, which is the same"
+        hidden[columns.task] = "write {{task}} instead"
     if columns.label is not None:
-        hidden[columns.label] = "take it out: it is the label, and would tell the judge the answer"
+        hidden[columns.label] = "remove it: the label would reveal the answer to the judge"
     return hidden
 
 

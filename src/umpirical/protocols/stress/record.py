@@ -1,4 +1,4 @@
-"""The stress record, `judge-stress/1`: one judge, every stress test, and everything that its pages are made from."""
+"""The stress record, `judge-stress/1`: one judge, every stress test, and everything on its pages."""
 
 from decimal import Decimal
 from typing import ClassVar, Literal, Self
@@ -34,76 +34,76 @@ class ResponsesRecord(Strict):
     """How a model wrote the responses, for a dataset that has tasks only."""
 
     model: str
-    simulated: bool = Field(description="Whether a program stood in for it: then they are nonsense, for a rehearsal.")
-    wanted: int = Field(description="Rows that were to have a response.")
-    written: int = Field(description="Of those: rows that have one, and are judged.")
+    simulated: bool = Field(description="Whether a simulated model wrote them, as meaningless texts for a dry run.")
+    wanted: int = Field(description="Rows that need a response.")
+    written: int = Field(description="Of those: rows that have one and are judged.")
     without: dict[str, int] = Field(description="The others, by reason: refused, cut off, empty.")
-    stale: int = Field(description="Rows whose label was given to another response, and is not used.")
+    stale: int = Field(description="Rows whose label belongs to another response and is not used.")
     spend: "WriterSpendRecord | None" = None
 
 
 class DatasetRecord(Sparse):
-    """The user's data that the tests were made from."""
+    """Your data, from which the tests were made."""
 
     seldom: ClassVar = ("responses",)
 
     name: str = Field(description="Name of the file or dataset, without its path.")
-    rows: int = Field(description="Rows that were read.")
-    items: int = Field(description="Items that the rows gave.")
-    sampled: int = Field(description="Items that the tests were made from.")
+    rows: int = Field(description="Rows read.")
+    items: int = Field(description="Items found in the rows.")
+    sampled: int = Field(description="Items used for the tests.")
     unlabelled: int = Field(description="Of those sampled: items without a label.")
-    duplicates: int = Field(default=0, description="Rows that repeat an earlier one, and are no independent evidence.")
+    duplicates: int = Field(default=0, description="Rows that repeat an earlier row: not independent evidence.")
     labels: dict[str, int] = Field(description="Sampled items by label, in the order of the scale.")
     strata: dict[str, dict[str, int]] = Field(default={}, description="Sampled items by stratum and its values.")
     scale: str = Field(description="The scale in words.")
     digest: str = Field(description="Digest of the sampled items.")
     responses: ResponsesRecord | None = Field(
-        default=None, description="How they were written; left out for responses of the user's own."
+        default=None, description="How they were written; absent for your own responses."
     )
 
 
 class MadeRecord(Sparse):
-    """How the stimuli of one test were made, and what became of those that were wanted."""
+    """How the test cases of one test were made, and why some were not."""
 
     seldom: ClassVar = ("by_fallback", "simulated", "sources")
 
-    wanted: int = Field(description="Stimuli that were wanted.")
-    proved: int = Field(default=0, description="Made by program, with a proof that nothing else has changed.")
-    attempts: int = Field(default=0, description="Attempts of a language model.")
-    generated: int = Field(default=0, description="Texts that it wrote; attempts less refusals.")
-    rejected: dict[str, int] = Field(default={}, description="Attempts that are no stimuli, by reason.")
-    accepted: int = Field(default=0, description="Generated texts that became stimuli.")
-    validated: int = Field(default=0, description="Of those: texts that validators were asked about and agreed on.")
+    wanted: int = Field(description="Number of test cases wanted.")
+    proved: int = Field(default=0, description="Made by a program, with a proof that nothing else changed.")
+    attempts: int = Field(default=0, description="Attempts by a language model.")
+    generated: int = Field(default=0, description="Texts it wrote: attempts minus refusals.")
+    rejected: dict[str, int] = Field(default={}, description="Rejected attempts, by reason.")
+    accepted: int = Field(default=0, description="Generated texts that became test cases.")
+    validated: int = Field(default=0, description="Of those: texts that validators checked and agreed on.")
     by_fallback: int = Field(
-        default=0, description="Of those: texts on which a fallback was asked, since the validator refused."
+        default=0, description="Of those: texts checked by the fallback validator because the validator refused."
     )
-    validators: str = Field(default="", description="Who validated and what they said, in words.")
-    reviewed: int = Field(default=0, description="Of those accepted: texts that at least one person decided on.")
-    edited: int = Field(default=0, description="Of those: shown to the judge with a person's text.")
-    relabelled: int = Field(default=0, description="Of those: with a person's label.")
-    rejected_by_review: int = Field(default=0, description="Of those: not shown to the judge, people rejected them.")
-    undecided: int = Field(default=0, description="Of those accepted: texts that people have not settled.")
-    left_out: int = Field(default=0, description="Of those undecided: not shown to the judge, by the study's policy.")
+    validators: str = Field(default="", description="Who validated and what they said.")
+    reviewed: int = Field(default=0, description="Of those accepted: texts that at least one reviewer decided on.")
+    edited: int = Field(default=0, description="Of those: shown to the judge with a reviewer's edit.")
+    relabelled: int = Field(default=0, description="Of those: with a reviewer's label.")
+    rejected_by_review: int = Field(default=0, description="Of those: rejected by reviewers, not shown to the judge.")
+    undecided: int = Field(default=0, description="Of those accepted: texts that reviewers have not decided on.")
+    left_out: int = Field(default=0, description="Of those undecided: excluded by the study's review policy.")
     simulated: int = Field(
-        default=0, description="Of those accepted: nonsense that a program wrote in the generator's place."
+        default=0, description="Of those accepted: meaningless texts written by a simulated generator."
     )
     given_up: int = Field(default=0, description="Wanted, but no attempt was accepted.")
-    unchanged: int = Field(default=0, description="Wanted, but there was nothing to change.")
-    skipped: dict[str, int] = Field(default={}, description="Wanted, but not tried, by reason.")
-    gold_from: dict[GoldSource, int] = Field(default={}, description="Stimuli with a gold label, by whose word it is.")
+    unchanged: int = Field(default=0, description="Wanted, but the text had nothing to change.")
+    skipped: dict[str, int] = Field(default={}, description="Wanted, but not attempted, by reason.")
+    gold_from: dict[GoldSource, int] = Field(default={}, description="Test cases with a gold label, by its source.")
     levels: dict[str, str] = Field(
-        default={}, description="Where new texts were written for each level: how many, and why not more."
+        default={}, description="If new texts were written for each level: how many, and why not more."
     )
-    sources: str = Field(default="", description="Where each original was to have them: how many have every level.")
+    sources: str = Field(default="", description="With texts for each original: how many have every level.")
 
 
 class WriterSpendRecord(Strict):
-    """What one of the models took that wrote and validated the stimuli. All judges of a study share it."""
+    """Calls and cost of one model that wrote or validated test cases. All judges of a study share them."""
 
     role: Literal["responder", "generator", "validator", "fallback"]
     model: str
-    calls: int = Field(description="Including those for texts that were rejected or given up.")
-    refused: int = Field(default=0, description="Of those: answered by a refusal.")
+    calls: int = Field(description="Calls, including those for rejected or abandoned texts.")
+    refused: int = Field(default=0, description="Of those: refused by the model.")
     failed: int = Field(default=0, description="Of those: without an answer.")
     cost: Decimal | None = Field(default=None, description="US dollars; null unless the cost of every call is known.")
     price_table: str = ""
@@ -112,7 +112,7 @@ class WriterSpendRecord(Strict):
 
 
 class StressTest(Strict):
-    """One test: what it changes, what the judge should do, and how its stimuli were made."""
+    """One test: what it changes, what the judge should do, and how its test cases were made."""
 
     name: str
     title: str
@@ -122,66 +122,67 @@ class StressTest(Strict):
 
 
 class StressMeasure(GroupedMeasure):
-    """One named property of the judge under one test, named by `stratum`."""
+    """One measure of the judge under one test, named by `stratum`."""
 
-    group: str = Field(default="", description="A stratum of the user's, `grade_level=8`; empty for all items.")
+    group: str = Field(default="", description="One of your strata, `grade_level=8`; empty for all items.")
 
 
 class PartVerdict(Strict):
-    """One limit held against one measure. A limit passes only if the whole interval lies inside it."""
+    """One check of one measure. It passes only if the whole interval meets the threshold."""
 
     measure: str
     title: str
-    least: float | None = Field(description="The least that is allowed; null: no limit below.")
+    least: float | None = Field(description="Minimum allowed value; null for none.")
     most: float | None
     verdict: LimitVerdict
-    why: str = Field(description="How the verdict came about, in words.")
-    needed: int | None = Field(default=None, description="Units in all that would settle an INCONCLUSIVE one.")
-    more_needed: int | None = Field(default=None, description="The same, less the units there are.")
-    leaning: Leaning | None = Field(default=None, description="What it would be settled as, if the value stays.")
+    why: str = Field(description="Reason for the verdict.")
+    needed: int | None = Field(default=None, description="Total units that would resolve an INCONCLUSIVE verdict.")
+    more_needed: int | None = Field(default=None, description="The same, minus the units in the run.")
+    leaning: Leaning | None = Field(default=None, description="Expected outcome if the value stays the same.")
     unit: Unit | None = None
     unanswered: int = Field(
-        default=0, description="Units left out that forbid a PASS, since counted the worst way they would take it away."
+        default=0, description="Excluded units that prevent a PASS: counted against the judge, they would undo it."
     )
     p_value: float | None = Field(
-        default=None, description="One-sided, of the limit being kept, by inverting the interval; null if not measured."
+        default=None,
+        description="One-sided p-value for meeting the threshold, by inverting the interval; null if not measured.",
     )
 
 
 class CellVerdict(Strict):
-    """What one test says of the judge: FAIL if a part fails, PASS if all pass."""
+    """The result of one test: FAIL if any check fails, PASS if all pass."""
 
     test: str
     verdict: LimitVerdict
     why: str
-    parts: list[PartVerdict] = Field(default=[], description="The limits it is held to.")
+    parts: list[PartVerdict] = Field(default=[], description="Checks that make up this test.")
     needed: int | None = None
     more_needed: int | None = None
     leaning: Leaning | None = None
     unit: Unit | None = None
-    unanswered: int = Field(default=0, description="That of its parts, where more items would not settle it.")
-    p_value: float | None = Field(default=None, description="That of its parts together, by Bonferroni's bound.")
+    unanswered: int = Field(default=0, description="The same for its parts, if more items would not resolve it.")
+    p_value: float | None = Field(default=None, description="Combined p-value of its parts, by Bonferroni's bound.")
 
 
 class WorstItem(Strict):
     """An item on which the judge did worst in one test. All of its texts are from outside."""
 
-    item: str = Field(description="What the user calls it.")
+    item: str = Field(description="Your name for it.")
     test: str
     group: str = Field(default="", description="Its strata.")
-    gold: str = Field(default="", description="The right label of the original; empty if none is known.")
+    gold: str = Field(default="", description="Correct label of the original; empty if unknown.")
     gold_from: GoldSource | None = None
-    original: str = Field(default="", description="The user's text; empty for a text written from nothing.")
-    changed: str = Field(default="", description="The text as the test changed it; empty where nothing is changed.")
-    cut: bool = Field(default=False, description="Whether a text was cut.")
+    original: str = Field(default="", description="Your text; empty for a text written from scratch.")
+    changed: str = Field(default="", description="Text after the change; empty if the test changes nothing.")
+    cut: bool = Field(default=False, description="Whether a text was truncated.")
     verdicts_original: list[str] = Field(default=[], description="Every answer to the original.")
     verdicts_changed: list[str] = Field(default=[])
     required: str = Field(default="", description="The label that the changed text should be given.")
-    words_original: str = Field(default="", description="The judge's own, on the original.")
+    words_original: str = Field(default="", description="The judge's explanation for the original.")
     words_changed: str = ""
-    evidence: dict[str, str] = Field(default={}, description="What speaks for the changed text, by kind.")
-    distance: float | None = Field(default=None, description="How far off it is; sorts the items.")
-    why: str = Field(default="", description="What makes it one of the worst, in words.")
+    evidence: dict[str, str] = Field(default={}, description="Evidence for the changed text, by kind.")
+    distance: float | None = Field(default=None, description="How far off the verdict is; used to sort items.")
+    why: str = Field(default="", description="Why it is one of the worst items.")
 
 
 class FindingRecord(Strict):
@@ -192,7 +193,7 @@ class FindingRecord(Strict):
 
 
 class StressReport(Record, Sparse):
-    """A judge under stress, on the user's own data."""
+    """The stress report of one judge on your own data."""
 
     seldom: ClassVar = ("writing", "own_policy")
 
@@ -201,34 +202,32 @@ class StressReport(Record, Sparse):
     run: RunRecord
     dataset: DatasetRecord
     scale: ScaleRecord
-    margin: float = Field(gt=0, lt=1, description="Of a rate; of the scale's range for a shift.")
+    margin: float = Field(gt=0, lt=1, description="Margin: of a rate, or of the scale's range for a shift.")
     complete: bool = Field(description="Every planned trial has a response.")
     tests: list[StressTest]
     measures: list[StressMeasure]
     decision: VerdictRecord
-    verdicts: list[CellVerdict] = Field(description="One for each test, of all items.")
-    answered: list[LimitRecord] = Field(default=[], description="Limits on answers that are no verdict.")
+    verdicts: list[CellVerdict] = Field(description="One verdict for each test, over all items.")
+    answered: list[LimitRecord] = Field(default=[], description="Checks on unusable replies.")
     smallest_differences: list[SmallestDifference] = Field(
-        default=[], description="What this run could have seen, limit by limit."
+        default=[], description="Statistical power of this run, check by check."
     )
     findings: list[FindingRecord]
-    policy: list[str] = Field(description="The limits as they stand, and why.")
+    policy: list[str] = Field(description="The checks in use, with reasons.")
     own_policy: StressPolicy | None = Field(
-        default=None, description="A policy of the user's own, whole; left out for the shipped one."
+        default=None, description="Your own policy in full; absent for the built-in policy."
     )
     worst: list[WorstItem] = Field(default=[])
     audit: list[AuditRow]
     trouble: list[TroubleRecord]
     reasoning: ReasoningRecord | None = Field(
-        default=None, description="Reasonings held against their verdicts; null if no verdict came with one."
+        default=None, description="Consistency of reasoning and verdict; null if no verdict came with reasoning."
     )
     spend: SpendRecord | None = None
     writing: list[WriterSpendRecord] = Field(
-        default=[], description="What writing and validating the stimuli took; left out if nothing was written."
+        default=[], description="Cost of writing and validating the test cases; absent if nothing was written."
     )
-    review: ReviewRecord | None = Field(
-        default=None, description="What people said of the texts; null if none was asked."
-    )
+    review: ReviewRecord | None = Field(default=None, description="Human review of the texts; null if there was none.")
     non_claims: list[str]
 
     @model_validator(mode="after")

@@ -31,7 +31,6 @@ from umpirical.protocols.stress.policy import (
     ANY_DIFFERENCE,
     SHELF,
     TestKind,
-    allowed_words,
     interval_words,
     unit_words,
     value_words,
@@ -250,7 +249,7 @@ def _repeated(reports: Sequence[StressReport]) -> list[StressTest]:
     """Returns repeats that were asked only for the sake of other tests."""
     measured = {measure.stratum for report in reports for measure in report.measures if measure.name == "flip-rate"}
     tests = {test.name for report in reports for test in report.tests}
-    about = "Originals asked several times, to tell a change from the judge's own noise."
+    about = "Originals are sent several times to separate a change from the judge's own noise."
     return [
         StressTest(name=name, title=title, about=about, kind="repeats", made=MadeRecord(wanted=0))
         for name, title in REPEATED.items()
@@ -261,9 +260,9 @@ def _repeated(reports: Sequence[StressReport]) -> list[StressTest]:
 def _lead(reports: Sequence[StressReport]) -> str:
     judges, tests = len(reports), len({test.name for report in reports for test in report.tests})
     sampled = dict.fromkeys(numbers.count(report.dataset.sampled) for report in reports)
-    items = f"{' or '.join(sampled)} of the user's own items"
+    items = f"{' or '.join(sampled)} of your own items"
     counted = f"{numbers.count(judges)} {numbers.units('judge', judges)}"
-    return f"{counted} under {numbers.count(tests)} {numbers.units('test', tests)}, made from {items}."
+    return f"{counted} in {numbers.count(tests)} {numbers.units('test', tests)}, made from {items}."
 
 
 def _judge(key: str, report: StressReport) -> JudgePart:
@@ -295,11 +294,11 @@ def _shared(keys: Sequence[str], values: Sequence[Shared]) -> tuple[Sharing[Shar
 
 
 EXPECTED: dict[TestKind, str] = {
-    "same-verdict": "The verdict on the changed text should be the judge's own verdict on the original.",
-    "flipped-verdict": "The verdict should move from that on the original to the label that the changed text requires.",
-    "repeats": "The same request, asked again, should be answered alike. Whether the answer is right is no part of it.",
-    "given-label": "The verdict should be the label that the text was written for.",
-    "original": "The verdict on the user's own text should be its gold label.",
+    "same-verdict": "The verdict on the changed text should equal the judge's own verdict on the original.",
+    "flipped-verdict": "The verdict should change to the label that the changed text requires.",
+    "repeats": "The same request should get the same answer, right or wrong.",
+    "given-label": "The verdict should equal the label that the text was written for.",
+    "original": "The verdict on your own text should equal its gold label.",
 }
 
 
@@ -392,7 +391,7 @@ def render_stress_pages(reports: Sequence[StressReport]) -> dict[str, str]:
     The same reports give the same text, which can always be encoded as UTF-8.
     """
     if not reports:
-        raise UsageError("there is no stress report to show", fix="Run the stress tests first: umpirical run")
+        raise UsageError("no stress report to show", fix="run the stress tests first: umpirical run")
     index = index_page(reports)
     templates, values = environment("umpirical.protocols.stress"), _values(index)
     sections = render_sections(templates, sections_of("stress", SECTIONS), reports, values)
@@ -432,7 +431,6 @@ def _values(page: object) -> dict[str, object]:
         "value_words": value_words,
         "interval_words": interval_words,
         "unit_words": unit_words,
-        "allowed_words": allowed_words,
         "shade": shade,
     }
 
@@ -462,16 +460,16 @@ def _findings(report: StressReport) -> Iterator[str]:
         words = finding.words if len(finding.words) <= LONGEST_FINDING else f"{finding.words[:LONGEST_FINDING]} …"
         yield f"- {TITLES[finding.kind]}: {plain(words)}"
     if not report.findings:
-        yield "Nothing was found."
+        yield "No findings."
     yield ""
 
 
 def _writing(report: StressReport) -> Iterator[str]:
     """Yields what the stimuli cost, besides what the judge did."""
     for spent in report.writing:
-        cost = "cost not known" if spent.cost is None else numbers.dollars(spent.cost)
+        cost = "unknown cost" if spent.cost is None else numbers.dollars(spent.cost)
         calls = f"{numbers.count(spent.calls)} {numbers.units('call', spent.calls)}"
-        yield f"- Stimuli, {spent.role}: {calls} to {plain(spent.model)}, {cost}."
+        yield f"- Test cases, {spent.role}: {calls} to {plain(spent.model)}, {cost}."
     if report.writing:
         yield ""
 
@@ -490,9 +488,9 @@ def _tests(heat: HeatMap, *, room: int) -> Iterator[str]:
     for row in shown:
         yield f"| {' | '.join(_cells(row))} |"
     if len(rows) > len(shown):
-        yield from ("", f"And {numbers.count(len(rows) - len(shown))} more tests in the JSON record.")
-    marked = "; † survives Benjamini and Hochberg’s procedure at 5 %" if heat.failed else ""
-    yield from ("", f"Cells are exploratory, each looked at by itself{marked}.", "")
+        yield from ("", f"{numbers.count(len(rows) - len(shown))} more tests are in the JSON record.")
+    marked = "; † survives the Benjamini-Hochberg correction at 5%" if heat.failed else ""
+    yield from ("", f"Cells are exploratory: each is checked separately{marked}.", "")
 
 
 def _cells(row: HeatRow) -> Iterator[str]:

@@ -61,10 +61,10 @@ from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPe
 from umpirical.store.stimulus_sets import StimulusSet
 
 OWN_TESTS = {
-    ORIGINAL: ("Your own items", "Your responses as they are, held against your labels."),
-    "stability": ("Asked again", "Each original asked several times in the same words."),
-    "seeds": ("Asked with other seeds", "Each original asked several times, each time with a seed of its own."),
-    "sampling": ("Asked with other sampling", "Each original asked several times, each time with other parameters."),
+    ORIGINAL: ("Your own items", "Your responses as they are, compared with your labels."),
+    "stability": ("Repeated request", "Each original is sent several times in the same words."),
+    "seeds": ("Other seeds", "Each original is sent several times, each time with a different seed."),
+    "sampling": ("Other sampling", "Each original is sent several times, with different sampling parameters."),
 }
 """Title and meaning of the tests that change nothing."""
 
@@ -83,13 +83,13 @@ MOST_ANSWERS = 50
 
 NON_CLAIMS = (
     """\
-The tests are about these items, this prompt and these settings; other data or another prompt is another test.
-A test that is undecided shows neither a weakness nor its absence.
-That a paraphrase or a longer version deserves the same grade is what its making aims at, what programs checked and \
-what validators said: evidence, and no proof. Only what was made by program is proved.
-Agreement with the labels is no better than the labels. Nothing here says how well people agree with each other on them.
-Each test is looked at by itself, and with many tests some miss by chance: the cells of the heat map are exploratory. \
-Those marked survive a correction for the number of cells."""
+The results apply to these items, this prompt and these settings. Other data or another prompt needs another test.
+An inconclusive test shows neither a weakness nor its absence.
+Programs and validators support the claim that a paraphrase or a longer version deserves the same grade, but they do \
+not prove it. Only changes made by a program are proved.
+Agreement with the labels is only as good as the labels. This report does not show how well people agree on them.
+Each test is checked separately, so with many tests some fail by chance: the cells of the table are exploratory. \
+Marked cells survive a correction for the number of cells."""
 ).splitlines()
 
 
@@ -129,7 +129,7 @@ def read_stress(run: Run) -> tuple[StressReport, Tallies]:
     """Returns the report of a run, and the counts behind it, for whoever holds judges against each other."""
     scale, stimuli = run.judge.scale, run.stimuli
     if "stress" not in run.manifest or scale is None:
-        raise UsageError(f"{run.folder} is not a run of stress tests", fix=f"umpirical report {run.folder}")
+        raise UsageError(f"{run.folder} is not a stress test run", fix=f"umpirical report {run.folder}")
     about = run.manifest["stress"]
     with read_judgments(run, FACTS) as reading, stress_counts(reading.judgments) as counts:
         tallies, worst = counts.tallies(scale, tuple(about["positive"])), counts.worst()
@@ -273,7 +273,7 @@ def _cut(text: str, most: int) -> str:
     return re.sub("[\ud800-\udfff]", lambda half: f"⟦U+{ord(half[0]):04X}⟧", text[:most])
 
 
-OWN_PROMPT = "The judge has a prompt of its own for it, with which it was asked about the originals, too."
+OWN_PROMPT = "The judge has its own prompt for this test, which was also used on the originals."
 
 
 def _tests(about: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[StressTest]:
@@ -304,7 +304,9 @@ def _parameters(sent: str) -> str:
 def _made_test(known: Registry[Perturbation], name: str, made: Mapping[str, Any]) -> StressTest:
     test = known.get(name)
     validated = isinstance(test, GeneratedPerturbation) and test.validation != "none"
-    refusals = sum(count for why, count in made.get("rejected", {}).items() if "refused" in why)
+    refusals = sum(
+        count for why, count in made.get("rejected", {}).items() if "refused" in why or "request rejected" in why
+    )
     record = MadeRecord(
         wanted=made.get("wanted", 0),
         proved=made.get("proved", 0),
@@ -374,10 +376,10 @@ def _dataset_record(name: str, stimuli: StimulusSet, scale: GradeScale) -> Datas
 
 
 WHY: dict[Wrong, str] = {
-    "changed": "The verdict changed, and nothing that counts had.",
-    "unmoved": "The verdict should have moved to the required label, and did not.",
+    "changed": "The verdict changed, although nothing relevant had changed.",
+    "unmoved": "The verdict should have changed to the required label, but did not.",
     "wrong": "The verdict is not the gold label.",
-    "unsteady": "The same request was answered differently.",
+    "unsteady": "The same request got different answers.",
 }
 
 

@@ -108,7 +108,7 @@ def answered(study: StressStudy, items: Sequence[Item], summary: DatasetSummary)
     if left := responses_left(study, items):
         raise UsageError(
             f"{left:,} of {len(set(asked)):,} responses are not written yet",
-            fix=f"umpirical generate {study.folder}  has them written, or resumes",
+            fix=f"run: umpirical generate {study.folder}",
         )
     with generation(study.folder) as store:
         found = {attempt.commission: attempt for attempt in store.attempts([wanted.id for wanted in asked])}

@@ -61,21 +61,17 @@ SYNTHETIC = "synthetic-ordinal"
 
 
 class SamplingSpec(BaseModel):
-    """Parameters of sampling that a judge is asked with in place of its own."""
+    """Sampling parameters that override the judge's own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    temperature: float | None = Field(
-        default=None, ge=0, description="In place of the judge's own; null leaves that as it is."
-    )
-    top_p: float | None = Field(
-        default=None, gt=0, le=1, description="In place of the judge's own; null leaves that as it is."
-    )
+    temperature: float | None = Field(default=None, ge=0, description="Overrides the judge's own; null keeps it.")
+    top_p: float | None = Field(default=None, gt=0, le=1, description="Overrides the judge's own; null keeps it.")
 
     @model_validator(mode="after")
     def _sets_something(self) -> "SamplingSpec":
         if self.temperature is None and self.top_p is None:
-            raise ValueError("name a temperature, a top_p or both")
+            raise ValueError("set temperature, top_p or both")
         return self
 
     @property
@@ -85,92 +81,92 @@ class SamplingSpec(BaseModel):
 
 
 class StressSpec(BaseModel):
-    """Which stress tests are made, and how."""
+    """The stress tests, and how to make them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     tests: tuple[str, ...] = Field(
         default=WITHOUT_GENERATOR,
         min_length=1,
-        description="Perturbations by name, and stability, seeds or sampling; the docs list them all. The names of the "
-        "Judge Reliability Harness will do too. Default: what needs no generator or, where generator and validator are "
-        "named, the harness's suite.",
+        description="Perturbations by name, and stability, seeds or sampling. Names of the Judge Reliability Harness "
+        "also work. Default: tests that need no generator; with a generator and a validator, the harness's suite.",
     )
     repeats: int = Field(
         default=3,
         ge=1,
         le=1000,
-        description="How often every original is asked: the judge's own noise. If this is 2 or more, every changed "
-        "text that should be graded the same is asked twice, so that its noise is known too.",
+        description="How often each original is sent, to measure the judge's own noise. With 2 or more, each changed "
+        "text that should get the same grade is sent twice, to measure its noise as well.",
     )
-    seeds: int = Field(default=3, ge=2, le=1000, description="For the test seeds: requests with a seed of their own.")
+    seeds: int = Field(
+        default=3, ge=2, le=1000, description="For the test `seeds`: number of requests with different seeds."
+    )
     sampling: tuple[SamplingSpec, ...] = Field(
         default=(SamplingSpec(temperature=0.0), SamplingSpec(temperature=0.5), SamplingSpec(temperature=1.0)),
         min_length=2,
         max_length=100,
-        description="For the test sampling: what is sent in place of the judge's own temperature or top_p, one request "
+        description="For the test `sampling`: values that override the judge's own temperature or top_p, one request "
         "for each.",
     )
     margin: float = Field(
         default=0.05,
         gt=0,
         lt=1,
-        description="What counts as no change: a share of the scale's range for grades, of items for verdicts.",
+        description="Changes up to this size do not count: a share of the scale's range, or of items for verdicts.",
     )
     policy: str | dict[str, Any] = Field(
         default="",
-        description="What judges are held to: a .yaml file beside the study file, or its keys. Default: as shipped.",
+        description="Acceptance policy: a .yaml file beside the study file, or its keys. Default: the built-in policy.",
     )
-    generator: WriterSpec | None = Field(default=None, description="The model that writes what a program cannot.")
+    generator: WriterSpec | None = Field(default=None, description="Model that writes the texts a program cannot make.")
     validator: WriterSpec | None = Field(
-        default=None, description="The model that says whether it came out as meant. Another one than the generator."
+        default=None, description="Model that checks each written text. Use a different one than the generator."
     )
     fallback_validator: WriterSpec | None = Field(
         default=None,
-        description="Asked in place of the validator where that refuses or its filter stops it; both are recorded.",
+        description="Used when the validator refuses or its content filter blocks the request; both are recorded.",
     )
-    votes: int = Field(default=3, ge=1, le=25, description="Opinions of the validator on each text, at most.")
-    agree: int = Field(default=2, ge=1, le=25, description="Opinions that must agree before a text is used.")
+    votes: int = Field(default=3, ge=1, le=25, description="Maximum number of validator opinions on each text.")
+    agree: int = Field(default=2, ge=1, le=25, description="Number of opinions that must agree before a text is used.")
     validator_temperature: float = Field(
-        default=0.7, ge=0, description="Of the validator. Above 0, so that its votes are several."
+        default=0.7, ge=0, description="Temperature of the validator. Above 0, so that its votes can differ."
     )
     temperatures: tuple[float, ...] = Field(
-        default=(0.7, 0.9, 1.1), min_length=1, description="Of the generator, one step after the other."
+        default=(0.7, 0.9, 1.1), min_length=1, description="Temperatures of the generator, tried in this order."
     )
     tries: int = Field(default=2, ge=1, le=20, description="Attempts at each temperature.")
     similarity: Literal["lexical", "embedding"] = Field(
         default="lexical",
-        description="What tells synthetic texts from each other; embedding needs the extra umpirical[embeddings].",
+        description="How similarity of synthetic texts is measured; embedding needs the extra umpirical[embeddings].",
     )
     most_similar: float | None = Field(
         default=None,
         gt=0,
         le=1,
-        description="For synthetic-ordinal: a text that is as similar to another one is rejected. Default: 0.75 for "
+        description="For synthetic-ordinal: reject a text at least this similar to another one. Default: 0.75 for "
         "lexical, 0.9 for embedding.",
     )
     unlike_originals: Scope = Field(
         default="level",
-        description="For synthetic-ordinal: which of your own texts it must not be similar to, those of its own level "
-        "or all.",
+        description="For synthetic-ordinal: compare a text with your own texts of its level, or with all of them.",
     )
     unlike_generated: Scope = Field(
-        default="level", description="For synthetic-ordinal: the same for texts that were generated before."
+        default="level", description="For synthetic-ordinal: the same for texts generated earlier."
     )
     examples: int = Field(
-        default=EXAMPLES, ge=0, le=20, description="For synthetic-ordinal: responses of the level that are shown."
+        default=EXAMPLES, ge=0, le=20, description="For synthetic-ordinal: number of examples shown for the level."
     )
     templates: dict[str, str] = Field(
         default_factory=dict,
-        description="What the generator is asked, for tests that it writes: a text file for each, in place of the "
-        "built-in prompt and with its placeholders.",
+        description="Your own generator prompts: a text file for each generated test. It must use the placeholders of "
+        "the built-in prompt.",
     )
     per_level: int = Field(default=5, ge=1, le=10_000, description="For synthetic-ordinal: texts for each level.")
     per_source: int | None = Field(
         default=None,
         ge=1,
         le=1000,
-        description="For synthetic-ordinal, in place of per_level: texts for each level and each of your own texts.",
+        description="For synthetic-ordinal, instead of per_level: texts for each level and each of your own texts.",
     )
 
     @model_validator(mode="before")
@@ -187,37 +183,37 @@ class StressSpec(BaseModel):
     @model_validator(mode="after")
     def _sound(self) -> "StressSpec":
         if len(set(self.tests)) != len(self.tests):
-            raise ValueError("a test is named twice")
+            raise ValueError("a test is listed twice")
         known = [*PERTURBATIONS.names(), *REPEAT_TESTS]
         if unknown := [name for name in self.tests if name not in known]:
             near = get_close_matches(unknown[0], [*known, *HARNESS_NAMES], n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
-            raise ValueError(f"tests: no test is named {unknown[0]!r}: {hint}")
+            raise ValueError(f"tests: unknown test {unknown[0]!r}: {hint}")
         if len(set(self.sampling)) != len(self.sampling):
-            raise ValueError("sampling: the same parameters are named twice")
+            raise ValueError("sampling: the same parameters are listed twice")
         if self.agree > self.votes:
             raise ValueError(f"agree: {self.agree} opinions cannot agree when there are only {self.votes} votes")
         if any(temperature < 0 for temperature in self.temperatures):
-            raise ValueError("a temperature is negative")
+            raise ValueError("temperatures must not be negative")
         if self.per_source is not None and "per_level" in self.model_fields_set:
-            raise ValueError("per_level and per_source: name one of them")
+            raise ValueError("set per_level or per_source, not both")
         if "stability" in self.tests and self.repeats < 2:
-            raise ValueError("stability: needs repeats of at least 2")
+            raise ValueError("stability needs repeats of at least 2")
         return self
 
     @model_validator(mode="after")
     def _written(self) -> "StressSpec":
         if self.generated and (self.generator is None or self.validator is None):
             names = ", ".join(test.name for test in self.generated)
-            raise ValueError(f"{names}: written by a model, so a generator and a validator must be named")
+            raise ValueError(f"{names}: needs a generator and a validator, because a model writes these tests")
         if len({writer.simulated for writer in self.writers.values()}) > 1:
-            raise ValueError("generator and validators are all simulated or none: they do not understand others")
+            raise ValueError("generator and validators must be all simulated or all real")
         if self.fallback_validator is not None and self.validator is None:
-            raise ValueError("fallback_validator: there is no validator to take the place of")
+            raise ValueError("fallback_validator needs a validator")
         if self.fallback_validator is not None and self.fallback_validator == self.validator:
-            raise ValueError("fallback_validator: it is the validator itself, which would refuse again")
+            raise ValueError("fallback_validator must differ from the validator, which would refuse again")
         if stray := [name for name in self.templates if name not in {test.name for test in self.generated}]:
-            raise ValueError(f"templates: {stray[0]!r} is not a test of this study that a generator writes")
+            raise ValueError(f"templates: {stray[0]!r} is not a generated test of this study")
         return self
 
     @property
@@ -267,15 +263,15 @@ class StressSpec(BaseModel):
 
 
 class StressStudySpec(StudySpec):
-    """A study of judges on responses of the user's own."""
+    """A study of grading judges on your own responses."""
 
-    dataset: DatasetSpec = Field(description="Responses of your own: the judges are stressed on them, and grade.")
+    dataset: DatasetSpec = Field(description="Your responses, which the judges grade.")
     instruction: str | None = Field(
-        default=None, description="A text file: what judges are told to do, {{instruction}} in a prompt."
+        default=None, description="Text file with the judges' instruction, {{instruction}} in a prompt."
     )
-    rubric: str | None = Field(default=None, description="A text file: what they go by, {{rubric}} in a prompt.")
-    stress: StressSpec = Field(default_factory=StressSpec, description="Which stress tests the dataset is put to.")
-    review: ReviewSpec = Field(default=ReviewSpec(), description="How people review what a generator wrote.")
+    rubric: str | None = Field(default=None, description="Text file with the rubric, {{rubric}} in a prompt.")
+    stress: StressSpec = Field(default_factory=StressSpec, description="Stress tests to run.")
+    review: ReviewSpec = Field(default=ReviewSpec(), description="How people review generated texts.")
 
     @model_validator(mode="before")
     @classmethod
@@ -295,17 +291,17 @@ class StressStudySpec(StudySpec):
     def _whole(self) -> "StressStudySpec":
         if compares := [judge.name for judge in self.judges if judge.kind != "grade"]:
             raise ValueError(
-                f"judge {compares[0]} compares: a dataset of single responses is for judges that grade, and one of "
-                "pairs names the columns chosen and rejected"
+                f"judge {compares[0]} compares answers, but this dataset has single responses; use a grading judge, "
+                "or a dataset with columns chosen and rejected"
             )
         for judge in self.judges:
             if judge.scale != self.dataset.scale:
-                raise ValueError(f"judge {judge.name}: its scale differs from that of the dataset")
+                raise ValueError(f"judge {judge.name}: its scale differs from the dataset's scale")
         columns = self.dataset.columns
         if self.rubric and columns.rubric:
-            raise ValueError("rubric: it is either one file for all rows or columns.rubric: leave one out")
+            raise ValueError("set rubric or columns.rubric, not both")
         if self.stress.generated and not (self.rubric or columns.rubric):
-            raise ValueError("rubric: validators need the rubric that the judges follow; name the file")
+            raise ValueError("rubric: validators need the judges' rubric; set its file")
         if stray := [name for name in self.review.sensitive if name not in self.stress.tests]:
             tests = ", ".join(self.stress.tests)
             raise ValueError(f"review.sensitive: {stray[0]!r} is not a test of this study; its tests: {tests}")
@@ -338,27 +334,27 @@ class StressStudy(Study[StressStudySpec]):
 
 
 STRESS_STUDY = """\
-# A stress test of judges on responses of your own.  umpirical schema config  lists every key.
+# Stress tests on your own responses.  umpirical schema config  lists every key.
 study: {name}
 seed: 1
 
-# Guessed from {data} ({rows:,} rows). Correct what is wrong.
+# Guessed from {data} ({rows:,} rows). Correct any mistakes.
 dataset:
   path: {path}
 {columns}
 {scale}
 {sample}
 
-instruction: instruction.txt   # what the judges are told to do
+instruction: instruction.txt   # instruction for the judges
 {rubric}
 
 stress:
-  # Changes of form that a program makes and proves to be nothing more, and the same request again.
+  # Formatting changes that a program makes and proves harmless, and repeated requests.
   tests: [vertical-spacing, inline-spacing, indentation, stability]
   repeats: 3
 
 judges:
-  # A simulated judge: needs no key and no network, and says nothing about yours.
+  # A simulated judge for a dry run: needs no key and no network.
   - name: rehearsal
     model: {{adapter: simulated, name: sound-examiner}}
 
@@ -374,10 +370,10 @@ judges:
 concurrency: 16
 """
 
-ONE_RUBRIC = "rubric: rubric.txt             # what they go by: your own belongs in there"
-BY_ROW = "# What they go by is in the data, row by row: see columns.rubric."
+ONE_RUBRIC = "rubric: rubric.txt             # replace its text with your rubric"
+BY_ROW = "# Each row of the data has its own rubric: see columns.rubric."
 
-RUBRIC_PLACEHOLDER = "Replace this text by your rubric: what an answer has to be like to deserve each grade."
+RUBRIC_PLACEHOLDER = "Replace this text with your rubric: describe what deserves each grade."
 """The text of a rubric file until the user replaces it."""
 
 TEXTS = {
@@ -425,25 +421,25 @@ def _columns(guess: Guess) -> Iterable[str]:
     for role, column in guess.columns.items():
         yield f"  {role}: {scalar(column)}   # {guess.because[role]}"
     if "task" not in guess.columns:
-        yield "  # task: COLUMN   # no column looks like the task; if all rows share one, put  task_text  beside path"
+        yield "  # task: COLUMN   # no column looks like the task; if all rows share one, set  task_text  beside path"
     if guess.strata:
-        yield f"  # strata: {quoted_list(guess.strata)}   # have few different values: results are split by them"
-    yield "  # cluster: COLUMN   # rows that share its value are not independent, such as those of one author"
+        yield f"  # strata: {quoted_list(guess.strata)}   # few different values; results are split by them"
+    yield "  # cluster: COLUMN   # rows with the same value are not independent, such as rows by one author"
 
 
 def _scale(guess: Guess) -> Iterable[str]:
     scale, column = guess.scale.scale, quoted(guess.columns["label"])
-    yield f"# From what is in {column}: {guess.scale.because}."
+    yield f"# Based on {column}: {guess.scale.because}."
     if scale.kind == "interval":
-        yield "# Replace these by the true limits of the scale."
+        yield "# Replace these with the true ends of the scale."
         yield f"scale: {{kind: interval, low: {scale.low!r}, high: {scale.high!r}}}"
         return
     if scale.kind == "nominal":
-        yield "# The labels do not show whether they have an order: if so, list them in order, lowest first,"
-        yield "# and write  kind: ordinal."
+        yield "# The order of the labels is unknown. If they have one, list them lowest first"
+        yield "# and set  kind: ordinal."
     elif not guess.scale.ordered:
-        yield "# The labels do not show which of the two is higher: put the lower one first."
-    yield "# A label that no row has is missing here: add it if it is on the scale."
+        yield "# The order of the two labels is unknown: put the lower one first."
+    yield "# Add any label of the scale that no row has."
     yield f"scale: {{kind: {scale.kind}, labels: {quoted_list(scale.labels)}}}"
     which = "which of the two is" if scale.kind == "binary" else "which of them are"
     positive = quoted_list(scale.labels[-1:])
@@ -452,11 +448,11 @@ def _scale(guess: Guess) -> Iterable[str]:
 
 def _sample(guess: Guess) -> Iterable[str]:
     if guess.rows <= SAMPLE:
-        yield f"# sample: {{size: {SAMPLE}, by: [label]}}   # there are few rows, so all of them are used"
+        yield f"# sample: {{size: {SAMPLE}, by: [label]}}   # few rows, so all of them are used"
     elif guess.scale.scale.kind == "interval":
         yield f"sample: {{size: {SAMPLE}}}"
     else:
-        yield "# Each label in proportion to its share of the file; for equal numbers of each, write  allocation: even."
+        yield "# Labels in proportion to the file. For equal numbers of each label, add  allocation: even."
         yield f"sample: {{size: {SAMPLE}, by: [label]}}"
 
 
@@ -473,8 +469,8 @@ def _notes(guess: Guess) -> Iterator[str]:
     labels = ", ".join(scale.labels) or f"{scale.low:g} to {scale.high:g}"
     yield f"  {'scale':9} {scale.kind}: {labels}   ({guess.scale.because})"
     if not guess.scale.ordered:
-        yield "  the labels do not show their order: see the study file"
+        yield "  the order of the labels is unknown: see the study file"
     if guess.rows < ENOUGH:
-        yield f"{guess.rows:,} rows are few: a pass takes {ENOUGH} items, so tests that nothing fails are INCONCLUSIVE"
+        yield f"only {guess.rows:,} rows: a pass needs {ENOUGH} items, so a good judge ends INCONCLUSIVE"
     if "rubric" not in guess.columns:
-        yield "your rubric belongs in rubric.txt"
+        yield "put your rubric in rubric.txt"

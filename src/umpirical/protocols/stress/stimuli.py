@@ -72,7 +72,7 @@ def read_originals(study: StressStudy) -> Originals:
         items = list(made.items)
     _refuse_label(items, study.named_columns)
     if len({(item.task, item.response) for item in items}) < LEAST:
-        raise UsageError(f"{spec.path}: {len(items)} items are too few to measure with", fix=f"give at least {LEAST}")
+        raise UsageError(f"{spec.path}: {len(items)} items are too few", fix=f"provide at least {LEAST}")
     # A row that repeats another is the same question to a judge: asking it again would cost more and add nothing.
     distinct = {_question(item): item for item in reversed(items)}
     kept = [item for item in items if distinct[_question(item)] is item]
@@ -99,9 +99,8 @@ def _refuse_label(items: Sequence[Item], columns: Sequence[str]) -> None:
     for column in columns:
         if all(item.columns[column].strip().casefold() == item.labels[0].casefold() for item in labelled):
             raise UsageError(
-                f"the column {column!r}, which a prompt names, holds the label of every row: it would tell a judge the "
-                "answer",
-                fix="take it out of the prompt",
+                f"the prompt shows the column {column!r}, which contains the label of every row",
+                fix="remove it from the prompt",
             )
 
 
@@ -158,7 +157,7 @@ def generation_terms(study: StressStudy) -> GenerationTerms:
     """Returns the terms of a study whose stress tests need a generator."""
     stress = study.spec.stress
     if stress.generator is None or stress.validator is None:
-        raise UsageError("no generator and validator are named", fix="name them under stress in the study file")
+        raise UsageError("no generator and validator are set", fix="set both under stress in the study file")
     return GenerationTerms(
         instruction=study.instruction,
         rubric=study.rubric,
@@ -393,8 +392,8 @@ def _written(
     with generation(folder) as store:
         if left := len(commissions_left(planned.commissions, store)):
             raise UsageError(
-                f"{left:,} of {len(planned.commissions):,} stimuli are not written yet",
-                fix=f"umpirical generate {folder}  writes them, or resumes writing",
+                f"{left:,} of {len(planned.commissions):,} test cases are not written yet",
+                fix=f"run: umpirical generate {folder}",
             )
         attempts = list(store.attempts([commission.id for commission in planned.commissions]))
     made |= generated_made(planned, attempts)

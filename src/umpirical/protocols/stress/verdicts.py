@@ -10,6 +10,7 @@ from umpirical.protocols.stress.policy import (
     NO_CHECK,
     NO_LABELS,
     NO_LIMIT,
+    NO_MORE,
     SHELF,
     Allowed,
     ScaleRecord,
@@ -18,7 +19,6 @@ from umpirical.protocols.stress.policy import (
     allowed,
     allowed_words,
     interval_words,
-    limit_words,
     unanswered_words,
     value_words,
 )
@@ -119,8 +119,8 @@ def _controlled(
     chance = test(measure.result, least=ends[0], most=ends[1], is_rate=measure.scale == "rate")
     if chance is None or chance <= level + ROUNDING:
         return limit
-    other = "with this many checks" if limit.effect == "fail" else "at this look"
-    why = f"{limit.why}, but {other} chance alone may do that: the decision needs a p-value of {numbers.p_value(level)}"
+    other = "with this many checks" if limit.effect == "fail" else "at this follow-up"
+    why = f"{limit.why}, but {other} that could be chance: a decision requires {numbers.p_value(level)} or less"
     return limit.model_copy(update={"effect": "open", "why": why})
 
 
@@ -167,7 +167,7 @@ def _held_part(test: StressTest, part: PartVerdict) -> HeldLimit:
         measure=part.measure,
         stratum=test.name,
         title=f"{test.title}: {part.title[:1].lower()}{part.title[1:]}",
-        allowed=allowed_words(part.least, part.most),
+        allowed=allowed_words(part.measure, part.least, part.most),
         verdict=part.verdict,
         effect=effects.get(part.verdict, "open"),
         worse=None if not one_sided else "higher" if part.least is None else "lower",
@@ -260,31 +260,31 @@ def _measure(held: Allowed, found: dict[str, StressMeasure]) -> tuple[StressMeas
     if instead is None or not isinstance(instead.result, Estimate):
         return instead or meant, ""
     reason = "not measured" if meant is None or isinstance(meant.result, Estimate) else meant.result.reason
-    aside = "its own noise is not taken off" if held.limit.at == "same-verdict" else f"in place of {held.limit.measure}"
+    aside = "not adjusted for its own noise" if held.limit.at == "same-verdict" else f"in place of {held.limit.measure}"
     return instead, f" ({aside}: {reason})"
 
 
 def _why(measure: StressMeasure, estimate: Estimate, limits: Allowed, held: Held) -> str:
     seen = f"{measure.title} {value_words(measure, estimate)} {interval_words(measure, estimate.interval)}"
-    words = f"{seen} against {limit_words(limits)}"
+    words = f"{seen} (must be {allowed_words(measure.name, limits.least, limits.most)})"
     if held.unanswered:
         return f"{words}, {_why_unanswered(measure, estimate, limits)}"
     if held.verdict != "INCONCLUSIVE":
-        return f"{words}: the whole interval is {'inside' if held.verdict == 'PASS' else 'outside'}"
+        return f"{words}; the whole interval {'meets' if held.verdict == 'PASS' else 'misses'} the threshold"
     if held.needed is None:
-        return f"{words}: the interval holds the limit, and more of the same would not settle it"
+        return f"{words}; the interval contains the threshold, and {NO_MORE}"
     needed = f"about {numbers.about(held.needed)} {numbers.units(estimate.unit, held.needed)}"
-    return f"{words}: if it stays so, {needed} would settle it as a {held.leaning}"
+    return f"{words}; if the value stays the same, {needed} would confirm a {held.leaning}"
 
 
 def _why_unanswered(measure: StressMeasure, estimate: Estimate, limits: Allowed) -> str:
-    words = f"but this leaves out {left_out_words(estimate)}"
+    words = f"but this excludes {left_out_words(estimate)}"
     if estimate.bounds is None:
-        return f"{words}: how far they would move it is not known"
+        return f"{words}: their effect is unknown"
     least, most = estimate.bounds
     above = limits.most is not None and worst_ends(estimate)[1] > limits.most
     worst = value_words(measure, replace(estimate, value=most if above else least))
-    return f"{words}: with all of them counted the worst way it is {worst}, so verdicts on them are needed for a pass"
+    return f"{words}: if all of them counted against the judge, it would be {worst}, so it cannot pass without them"
 
 
 def is_unlabelled(test: StressTest) -> bool:
@@ -299,7 +299,7 @@ def why_not_made(test: StressTest) -> str:
     made = test.made
     if test.kind == "repeats":
         missing = {"seeds": "seed", "sampling": "temperature"}.get(test.name) if not made.wanted else None
-        return f"not asked: a judge that is a function has no {missing} to set" if missing else ""
+        return f"not run: a function judge has no {missing} setting" if missing else ""
     kept = made.accepted - made.rejected_by_review - made.left_out
     if made.proved or kept > 0 or not made.wanted:
         return ""
@@ -307,14 +307,14 @@ def why_not_made(test: StressTest) -> str:
         return _taken_away(made)
     words = f"0 of {numbers.count(made.wanted)} {numbers.units('text', made.wanted)} were made"
     reasons = "; ".join(_reasons(made))
-    return f"{words}: {reasons}" if reasons else f"{words}: none was tried"
+    return f"{words}: {reasons}" if reasons else f"{words}: no attempt was made"
 
 
 def _taken_away(made: MadeRecord) -> str:
     """Says that people have let none of the texts through."""
-    words = f"no text is left of {numbers.count(made.accepted)} that {'was' if made.accepted == 1 else 'were'} made"
-    said = [f"{numbers.count(made.rejected_by_review)} rejected by people"] if made.rejected_by_review else []
-    said += [f"{numbers.count(made.left_out)} left out until people settle them"] if made.left_out else []
+    words = f"0 of {numbers.count(made.accepted)} generated {numbers.units('text', made.accepted)} remain"
+    said = [f"{numbers.count(made.rejected_by_review)} rejected by reviewers"] if made.rejected_by_review else []
+    said += [f"{numbers.count(made.left_out)} excluded until reviewers decide"] if made.left_out else []
     return f"{words}: {'; '.join(said)}"
 
 
@@ -324,10 +324,10 @@ def _reasons(made: MadeRecord) -> list[str]:
         commonest, times = max(made.rejected.items(), key=lambda reason: reason[1])
         were = "was" if rejected == 1 else "were"
         counted = f"{numbers.count(rejected)} {numbers.units('attempt', rejected)} {were} rejected"
-        said.append(f"{counted}, most often ({numbers.count(times)}) because of: {commonest}")
+        said.append(f"{counted}, most often ({numbers.count(times)}) for this reason: {commonest}")
     if made.unchanged:
         said.append(f"{numbers.count(made.unchanged)} had nothing to change")
-    said += [f"{numbers.count(count)} not tried, {reason}" for reason, count in made.skipped.items()]
+    said += [f"{numbers.count(count)} not attempted ({reason})" for reason, count in made.skipped.items()]
     return said
 
 
@@ -337,28 +337,28 @@ def _reasons(made: MadeRecord) -> list[str]:
 
 
 TITLES: dict[FindingKind, str] = {
-    "rehearsal": "A rehearsal only",
-    "breaks": "Breaks it",
-    "holds": "Stands up to",
-    "undecided": "Undecided",
+    "rehearsal": "Dry run only",
+    "breaks": "Fails",
+    "unanswered": "Unusable replies",
+    "undecided": "Inconclusive",
+    "not-judged": "Not tested",
+    "holds": "Passes",
     "noise": "Its own noise",
-    "agreement": "Agreement with gold",
-    "unanswered": "Answers that are no verdict",
-    "not-judged": "Could not be judged",
+    "agreement": "Agreement with labels",
 }
 """Titles in the order of the page."""
 
 _PASSED: dict[TestKind, str] = {
-    "flipped-verdict": " (the changes are seen)",
-    "repeats": " (answers alike)",
+    "flipped-verdict": " (detects the changes)",
+    "repeats": " (consistent answers)",
     "original": " (agrees with the labels)",
 }
 """What passing means for a test that is not about withstanding a change."""
 
 REPEATED = {
-    "stability": "Asked again",
-    "seeds": "Asked with other seeds",
-    "sampling": "Asked with other sampling",
+    "stability": "Repeated request",
+    "seeds": "Other seeds",
+    "sampling": "Other sampling",
 }
 """Names for repeats of originals if the study has no test of that name."""
 
@@ -375,10 +375,13 @@ def find_stress(
     titles = {test.name: test.title for test in tests}
     kinds = {test.name: test.kind for test in tests}
     found: ByTest = {(measure.stratum, measure.name): measure for measure in measures if not measure.group}
-    by_verdict = {word: [cell for cell in cells if cell.verdict == word] for word in ("PASS", "FAIL", "INCONCLUSIVE")}
+    worst_first = sorted(cells, key=lambda cell: 1.0 if cell.p_value is None else cell.p_value)
+    by_verdict = {word: [cell for cell in cells if cell.verdict == word] for word in ("PASS", "INCONCLUSIVE")}
     lines: dict[FindingKind, str] = {
         "rehearsal": _rehearsal(tests),
-        "breaks": "; ".join(f"{titles[cell.test]} ({_seen(cell, found)})" for cell in by_verdict["FAIL"]),
+        "breaks": "; ".join(
+            f"{titles[cell.test]} ({_seen(cell, found)})" for cell in worst_first if cell.verdict == "FAIL"
+        ),
         "holds": _holds([titles[cell.test] + _PASSED.get(kinds[cell.test], "") for cell in by_verdict["PASS"]], cells),
         "undecided": "; ".join(f"{titles[cell.test]} ({_open(cell)})" for cell in by_verdict["INCONCLUSIVE"]),
         "noise": "; ".join(_noise(tests, found)),
@@ -394,7 +397,7 @@ def find_stress(
 def _holds(passed: Sequence[str], cells: Sequence[CellVerdict]) -> str:
     """Names the tests that it passes. Whoever gives every text the same grade passes most of them."""
     unread = any(cell.test == ORIGINAL and cell.verdict == "FAIL" for cell in cells)
-    little = "; its verdicts do not follow the labels, so it shows little that changes leave them alone"
+    little = "; but its verdicts do not follow the labels, so stable verdicts mean little"
     return ", ".join(passed) + (little if passed and unread else "")
 
 
@@ -403,12 +406,12 @@ def _rehearsal(tests: Sequence[StressTest]) -> str:
     rehearsed = [test.title for test in tests if test.made.simulated]
     if not rehearsed:
         return ""
-    by = "written and validated by a simulated generator and validator"
+    by = "written and validated by simulated models"
     if any(test.kind == "original" and test.made.simulated for test in tests):
         by = "written by simulated models"
     return (
         f"the texts of {', '.join(rehearsed)} were {by}: "
-        "they are nonsense, and no verdict on these tests says anything about a judge"
+        "they are meaningless, and these tests say nothing about a judge"
     )
 
 
@@ -431,8 +434,8 @@ def _seen(cell: CellVerdict, found: ByTest) -> str:
 _SEEN = {
     "change-rate": "{} of verdicts change",
     "shift-equivalence": "{} grades on average",
-    "flip-detection": "{} of the changes seen",
-    "flip-rate": "{} of pairs of answers differ",
+    "flip-detection": "{} of required changes detected",
+    "flip-rate": "{} of answer pairs differ",
     "weighted-kappa": "weighted kappa {}",
     "krippendorff-alpha": "Krippendorff's alpha {}",
     "agreement-beyond-length": "agreement beyond length {}",
@@ -443,9 +446,9 @@ def _open(cell: CellVerdict) -> str:
     if cell.unanswered:
         return unanswered_words(cell.unanswered)
     if cell.needed is None or cell.unit is None:
-        return "more of the same would not settle it"
+        return NO_MORE
     needed = f"needs about {numbers.about(cell.needed)} {numbers.units(cell.unit, cell.needed)}"
-    return f"{needed}, leaning to a {cell.leaning}"
+    return f"{needed}, leans toward a {cell.leaning}"
 
 
 def _noise(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:
@@ -453,15 +456,15 @@ def _noise(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:
     repeated = {test.name: test.title for test in tests if test.kind == "repeats"}
     titles = repeated | {name: REPEATED[name] for name in REPEATED if (name, "flip-rate") in found}
     if not titles:
-        yield "not measured, since nothing was asked twice"
+        yield "not measured: no request was repeated"
     for name, title in titles.items():
         measure = found.get((name, "flip-rate"))
         if measure is None:
             continue
         if isinstance(measure.result, Estimate):
-            yield f"{title}: {_with_interval(measure, measure.result)} of pairs of answers differ"
+            yield f"{title}: {_with_interval(measure, measure.result)} of answer pairs differ"
         elif name not in repeated:
-            yield f"{title}: not known, {measure.result.reason}"
+            yield f"{title}: unknown, {measure.result.reason}"
 
 
 def _abstentions(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:
@@ -499,7 +502,7 @@ def _agreement(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:
             if isinstance(measure.result, Estimate):
                 yield say(measure, measure.result)
             elif name == "accuracy":
-                yield f"not known: {measure.result.reason}"
+                yield f"unknown: {measure.result.reason}"
 
 
 def _say_accuracy(measure: StressMeasure, estimate: Estimate) -> str:
@@ -514,7 +517,7 @@ def _say_kappa(measure: StressMeasure, estimate: Estimate) -> str:
 def _say_bias(measure: StressMeasure, estimate: Estimate) -> str:
     side = "below" if estimate.value < 0 else "above"
     limits = interval_words(measure, estimate.interval)
-    return f"on average {numbers.latent(abs(estimate.value))} grades {side} gold {limits}"
+    return f"on average {numbers.latent(abs(estimate.value))} grades {side} the gold label {limits}"
 
 
 _AGREEMENT: dict[str, Callable[[StressMeasure, Estimate], str]] = {

@@ -39,9 +39,9 @@ class StressWriting(Writing):
         stress = study.spec.stress
         if stress.generator is None or stress.validator is None or not stress.generated:
             raise UsageError(
-                "no test of the study is written by a model, so there is nothing to generate or to review",
-                fix="name a test such as paraphrase under stress, with a generator and a validator; "
-                "umpirical run  measures with what a program makes",
+                "this study has no generated tests, so there is nothing to generate or review",
+                fix="add a test such as paraphrase under stress, with a generator and a validator, "
+                "or run without: umpirical run",
             )
         self._study, self.folder = study, study.folder
         self.models = {part: writer.model for part, writer in stress.writers.items()}

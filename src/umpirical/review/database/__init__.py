@@ -5,9 +5,7 @@ from importlib.util import find_spec
 from umpirical.domain.errors import UsageError
 
 if find_spec("sqlalchemy") is None or find_spec("alembic") is None:
-    raise UsageError(
-        "review needs SQLAlchemy and Alembic, which are not installed", fix="pip install 'umpirical[review]'"
-    )
+    raise UsageError("`umpirical review` needs the review extra", fix="pip install 'umpirical[review]'")
 
 from umpirical.review.database.connection import Database, open_database
 

@@ -33,9 +33,7 @@ def check_before(file: Path) -> None:
         if kind not in ("table", "index") or sql.upper().startswith("CREATE VIRTUAL"):
             raise _strange(file, kind, name)
     if found and "alembic_version" not in {name for _, name, _ in found}:
-        raise UsageError(
-            f"{file} is a database, but not that of a review", fix="name another file, or move this one away"
-        )
+        raise UsageError(f"{file} is not a review database", fix="choose another file, or move this one")
 
 
 def check_schema(file: Path) -> None:
@@ -48,7 +46,7 @@ def check_schema(file: Path) -> None:
         if expected.get(name) != words and not name.startswith("sqlite_stat"):
             raise _strange(file, kind, name)
     if missing := sorted(expected.keys() - found.keys()):
-        raise UsageError(f"the review database {file} has no {missing[0]}", fix="restore it from a copy, or an export")
+        raise UsageError(f"the review database {file} lacks {missing[0]}", fix="restore it from a backup or an export")
 
 
 def _expected() -> dict[str, str]:
@@ -68,8 +66,8 @@ def _words(sql: str) -> str:
 
 def _strange(file: Path, kind: str, name: str) -> UsageError:
     return UsageError(
-        f"the review database {file} has a {kind} that no review has: {str(name)[:60]!r}",
-        fix="do not use this file: import its decisions from an export instead",
+        f"the review database {file} has an unexpected {kind}: {str(name)[:60]!r}",
+        fix="do not use this file; import its decisions from an export",
     )
 
 
@@ -156,8 +154,8 @@ def open_database(url: str) -> Database:
         engine.dispose()
         shown = place.render_as_string(hide_password=True)
         raise UsageError(
-            f"the review database {shown} cannot be opened: {str(getattr(error, 'orig', error)).strip()}",
-            fix="check that it exists, that you may write to it, and that it is a review database",
+            f"cannot open the review database {shown}: {str(getattr(error, 'orig', error)).strip()}",
+            fix="check that it exists, that it is writable, and that it is a review database",
         ) from error
     except BaseException:
         engine.dispose()
@@ -170,15 +168,15 @@ def _parsed(url: str) -> URL:
         place = make_url(url)
     except (ArgumentError, ValueError) as error:
         # The message does not repeat the URL, which may hold a password.
-        raise UsageError("the database is not given as a URL", fix=f"write it as {FORMS}") from error
+        raise UsageError("the database must be a URL", fix=f"use {FORMS}") from error
     if place.drivername == "sqlite":
         if not place.database or place.database == ":memory:" or place.query:
-            raise UsageError("a review on SQLite is kept in a file, and none is named", fix=f"write it as {FORMS}")
+            raise UsageError("SQLite needs a file name", fix=f"use {FORMS}")
         return place
     if place.drivername not in ("postgresql", "postgresql+psycopg"):
-        raise UsageError(f"a review cannot be kept in {place.drivername}", fix=f"write it as {FORMS}")
+        raise UsageError(f"unsupported database {place.drivername}", fix=f"use {FORMS}")
     if find_spec("psycopg") is None:
-        raise UsageError("PostgreSQL needs psycopg, which is not installed", fix="pip install 'umpirical[postgres]'")
+        raise UsageError("PostgreSQL reviews need the postgres extra", fix="pip install 'umpirical[postgres]'")
     return place.set(drivername="postgresql+psycopg")
 
 
@@ -228,7 +226,7 @@ def _migrate(engine: Engine) -> None:
             at = _version(writing)
             if at is not None and at > HEAD:
                 raise UsageError(
-                    f"the review database has version {at[:32]}, and this program knows versions up to {HEAD}",
+                    f"the review database has version {at[:32]}, but this program supports versions up to {HEAD}",
                     fix="pip install --upgrade umpirical",
                 )
             if at != HEAD:
@@ -243,8 +241,8 @@ def _version(connection: Connection) -> str | None:
     known = {script.name[1:5] for script in (MIGRATIONS / "versions").glob("v*.py")}
     if len(found) > 1 or not all(version in known or (version.isdigit() and version > HEAD) for version in found):
         raise UsageError(
-            "the review database does not have one version, as every review has",
-            fix="restore it from a copy, or import an export of it into a new one",
+            "the review database has no valid version",
+            fix="restore it from a backup, or import an export into a new one",
         )
     return found[0] if found else None
 

@@ -88,7 +88,7 @@ def _number(connection: Connection, serial: int, said: ReviewDecision, texts: di
         return revision_with(connection, serial, made)
     known = select(revision.c.number).where(revision.c.item == serial, revision.c.number == said.revision)
     if connection.execute(known).scalar_one_or_none() is None:
-        raise UsageError(f"the text of revision {said.revision} of item {said.item} is missing", fix=UNDONE.strip("; "))
+        raise UsageError(f"revision {said.revision} of item {said.item} has no text", fix=UNDONE.strip("; "))
     return said.revision
 
 
@@ -100,20 +100,20 @@ def _check_adjudications(connection: Connection, new: list[tuple[int, ReviewDeci
         place = f"{places[said.number]}: " if said.number in places else ""
         if role_of(connection, said.reviewer) not in SETTLING:
             raise UsageError(
-                f"{place}{said.reviewer} settles an item, and is no adjudicator of this review",
-                fix=f"{UNDONE}if they are: umpirical review invite {said.reviewer} STUDY --role adjudicator",
+                f"{place}{said.reviewer} decides a dispute but is not an adjudicator of this review",
+                fix=f"{UNDONE}to make them one: umpirical review invite {said.reviewer} STUDY --role adjudicator",
             )
         decisions = decisions_of(connection, serial)
         settled = {one.reviewer for one in decisions if one.adjudicates and not one.undone}
         standing = current(decisions)
         if settled != {said.reviewer} or said.reviewer in {one.reviewer for one in standing}:
             raise UsageError(
-                f"{place}{said.reviewer} settles an item that they reviewed, or that someone else has settled",
-                fix=f"{UNDONE}leave this decision out",
+                f"{place}{said.reviewer} decides a dispute that they reviewed, or that someone else has decided",
+                fix=f"{UNDONE}remove this decision",
             )
         if len({one.says for one in standing}) < 2:
             raise UsageError(
-                f"{place}{said.reviewer} settles an item that nobody disagrees on", fix=f"{UNDONE}leave it out"
+                f"{place}{said.reviewer} decides an item without a dispute", fix=f"{UNDONE}remove this decision"
             )
 
 

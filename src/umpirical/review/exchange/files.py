@@ -86,7 +86,7 @@ def text_of(record: Mapping[str, Any], name: str, place: str, *, most: int = LON
     if not isinstance(value, str):
         raise BadLine(place, f"{name}: expected a text, got {_kind(value)}")
     if len(value) > most:
-        raise BadLine(place, f"{name}: {len(value):,} characters, allowed: {most:,}")
+        raise BadLine(place, f"{name}: {len(value):,} characters; the limit is {most:,}")
     return value
 
 
@@ -135,8 +135,8 @@ class FilePeople:
         if theirs not in self._named and name_key(name) in self._members:
             raise BadLine(
                 place,
-                f"a decision of {name}, who takes part in this review and would have made it here",
-                fix=f"nothing was imported; if it is theirs, import with: --as {theirs}={name}",
+                f"this is a decision by {name}, who also takes part in this review",
+                fix=f"nothing was imported; if they are the same person, add: --as {theirs}={name}",
             )
 
 
@@ -198,7 +198,7 @@ def read_own(file: Path) -> Bundle:
             decisions.append(_read(ReviewDecision, kind, record, place))
             places[decisions[-1]] = place
         else:
-            raise BadLine(place, f"record {str(kind)[:60]!r} is not known")
+            raise BadLine(place, f"unknown record {str(kind)[:60]!r}")
     if in_force is None:
         raise BadLine(file.name, "the file is empty")
     bundle = Bundle(tuple(items), tuple(guidelines), in_force, tuple(revisions), tuple(decisions), places)
@@ -211,14 +211,14 @@ def _opening(kind: object, record: Mapping[str, Any], place: str) -> int:
         raise BadLine(place, f"expected the first line of a {FORMAT} file")
     version = record.get("guideline", 0)
     if not isinstance(version, int) or isinstance(version, bool) or version < 0:
-        raise BadLine(place, "guideline: expected the version that is in force")
+        raise BadLine(place, "guideline: expected the current version")
     return version
 
 
 def _guideline(record: Mapping[str, Any], place: str) -> tuple[int, str]:
     version, text = record.get("version"), record.get("text")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1 or not isinstance(text, str):
-        raise BadLine(place, "expected a version of 1 or more, and a text")
+        raise BadLine(place, "expected a version of 1 or more and a text")
     _check_length(text, "text", place)
     return version, text
 
@@ -226,13 +226,13 @@ def _guideline(record: Mapping[str, Any], place: str) -> tuple[int, str]:
 def _checked_text(revision: Revision, place: str) -> Revision:
     """A revision that is a text of its own: number 0 is the generator's."""
     if revision.number < 1 or not revision.text.strip():
-        raise BadLine(place, "a revision has a number of 1 or more, and a text")
+        raise BadLine(place, "expected a revision number of 1 or more and a text")
     return revision
 
 
 def _check_length(text: str, name: str, place: str) -> None:
     if len(text) > LONGEST_TEXT:
-        raise BadLine(place, f"{name}: {len(text):,} characters, allowed: {LONGEST_TEXT:,}")
+        raise BadLine(place, f"{name}: {len(text):,} characters; the limit is {LONGEST_TEXT:,}")
 
 
 def _read(record_type: type[Record], kind: str, record: Mapping[str, Any], place: str) -> Record:
@@ -245,7 +245,7 @@ def _read(record_type: type[Record], kind: str, record: Mapping[str, Any], place
     for name, hint in get_type_hints(record_type).items():
         # As exported: "true" is not true here, nor is 1.
         if type(record[name]) not in _types(hint):
-            raise BadLine(place, f"{name}: not a value that a {kind} has here")
+            raise BadLine(place, f"{name}: invalid value for a {kind}")
         if isinstance(record[name], str):
             _check_length(record[name], name, place)
     try:

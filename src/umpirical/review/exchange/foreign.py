@@ -36,7 +36,7 @@ def one_of(value: str, allowed: object, what: str, place: str) -> str:
     """The value, if the Literal `allowed` has it. Raises BadLine otherwise."""
     known = get_args(allowed)
     if value not in known:
-        raise BadLine(place, f"{what} {value[:60]!r} is not known; expected one of {', '.join(known)}")
+        raise BadLine(place, f"unknown {what} {value[:60]!r}; expected one of {', '.join(known)}")
     return value
 
 
@@ -49,11 +49,11 @@ def checked(said: ForeignDecision, items: Mapping[str, ReviewItem]) -> ForeignDe
     keeps = said.kind in ("accept", "edit")
     if said.label and said.label not in item.labels:
         known = f"expected one of {', '.join(item.labels)}" if item.labels else "this item has no labels"
-        raise BadLine(said.place, f"label {said.label[:60]!r} is not known; {known}")
+        raise BadLine(said.place, f"unknown label {said.label[:60]!r}; {known}")
     if keeps and item.labels and not said.label:
-        raise BadLine(said.place, f"no label is given; expected one of {', '.join(item.labels)}")
+        raise BadLine(said.place, f"the label is missing; expected one of {', '.join(item.labels)}")
     if said.kind == "edit" and (not said.text.strip() or said.text == item.after):
-        raise BadLine(said.place, "an edit needs a text of its own")
+        raise BadLine(said.place, "an edit needs a text")
     return said
 
 
@@ -61,7 +61,7 @@ def check_name(name: str, place: str) -> None:
     """Raises BadLine for a text that cannot be the name of a person."""
     if not is_name(name):
         expected = f"expected 1 to {LONGEST_NAME} printable characters, without a space at either end"
-        raise BadLine(place, f"{name[:80]!r} cannot be a name: {expected}")
+        raise BadLine(place, f"{name[:80]!r} is not a valid name: {expected}")
 
 
 def current_decisions(decisions: Iterable[ReviewDecision]) -> dict[str, list[ReviewDecision]]:
@@ -149,7 +149,7 @@ def _argilla_decision(item: str, response: Mapping[str, Any], place: str, *, ski
     given = {name: _value(response, name, place) for name in QUESTIONS}
     kind = "skip" if skipped else given["decision"]
     if not kind:
-        raise BadLine(place, f"no decision is given; expected one of {', '.join(get_args(DecisionKind))}")
+        raise BadLine(place, f"the decision is missing; expected one of {', '.join(get_args(DecisionKind))}")
     reason = given["reason"] or ("other" if kind == "reject" else "")
     return ForeignDecision(
         place=place,
@@ -292,7 +292,7 @@ def _label_studio_decision(item: str, annotation: Mapping[str, Any], place: str)
     given = _given(annotation.get("result"), place)
     kind = "skip" if annotation.get("was_cancelled") is True else given.get("decision", "")
     if not kind:
-        raise BadLine(place, f"no decision is given; expected one of {', '.join(get_args(DecisionKind))}")
+        raise BadLine(place, f"the decision is missing; expected one of {', '.join(get_args(DecisionKind))}")
     reason = given.get("reason", "") or ("other" if kind == "reject" else "")
     return ForeignDecision(
         place=place,
@@ -324,7 +324,7 @@ def _given(results: object, place: str) -> dict[str, str]:
         texts = held if isinstance(held, list) else [held]
         if texts and isinstance(texts[-1], str):
             if len(texts[-1]) > LONGEST_TEXT:
-                raise BadLine(place, f"a text of {len(texts[-1]):,} characters, allowed: {LONGEST_TEXT:,}")
+                raise BadLine(place, f"the text has {len(texts[-1]):,} characters; the limit is {LONGEST_TEXT:,}")
             found[str(result.get("from_name"))] = texts[-1]
     return found
 

@@ -93,11 +93,11 @@ def from_own(bundle: Bundle, held: Bundle, *, people: FilePeople, at: str) -> Ad
     items = {item.id: item for item in held.items}
     guidelines = dict(bundle.guidelines)
     if bundle.in_force not in {0, *guidelines}:
-        raise BadLine(f"guideline {bundle.in_force}", "is in force, and is not in the file")
+        raise BadLine(f"guideline {bundle.in_force}", "is the current guideline but is not in the file")
     found = Additions(guidelines=list(bundle.guidelines), in_force=guidelines.get(bundle.in_force, ""))
     for item in bundle.items:
         if item.id in items and replace(items[item.id], sensitive=item.sensitive) != item:
-            raise BadLine(f"item {item.id[:60]}", "this review has another item of that id, and items never change")
+            raise BadLine(f"item {item.id[:60]}", "this review has a different item with the same id")
         if item.id not in items:
             items[item.id] = item
             found.items.append(item)
@@ -134,7 +134,7 @@ def _revisions(
     for revision in bundle.revisions:
         place = bundle.places[revision]
         if (revision.item, revision.parent) not in numbers:
-            raise BadLine(place, "a revision of an item, or of a text, that does not exist")
+            raise BadLine(place, "the item or text of this revision does not exist")
         made = _moment(revision.at, place, now=at) or at
         number, new = texts.number(revision.item, revision.text)
         numbers[revision.item, revision.number] = number
@@ -155,9 +155,9 @@ def _check(
 ) -> None:
     item = items.get(decision.item)
     if item is None or (decision.item, decision.revision) not in numbers:
-        raise BadLine(place, "a decision on an item, or on a text, that does not exist")
+        raise BadLine(place, "the item or text of this decision does not exist")
     if decision.label and decision.label not in item.labels:
-        raise BadLine(place, f"label {decision.label[:60]!r} is not known")
+        raise BadLine(place, f"unknown label {decision.label[:60]!r}")
     if decision.guideline not in {0, *dict(bundle.guidelines)}:
         raise BadLine(place, f"guideline {decision.guideline} is not in the file")
     if decision.milliseconds is not None and not 0 <= decision.milliseconds <= LONGEST_MILLISECONDS:
@@ -169,15 +169,15 @@ def _check_kind(decision: ReviewDecision, item: ReviewItem, revision: int, place
     """Raises unless it is a decision that the desk could have recorded."""
     keeps = decision.kind in ("accept", "edit")
     if keeps and item.labels and not decision.label:
-        raise BadLine(place, f"no label is given; expected one of {', '.join(item.labels)[:200]}")
+        raise BadLine(place, f"the label is missing; expected one of {', '.join(item.labels)[:200]}")
     if decision.kind == "edit" and not revision:
-        raise BadLine(place, "an edit needs a text of its own")
+        raise BadLine(place, "an edit needs a text")
     if (decision.kind == "reject") != (decision.reason is not None):
-        raise BadLine(place, "a rejection needs a reason, and nothing else has one")
+        raise BadLine(place, "a rejection needs a reason; other decisions must not have one")
     if decision.kind == "skip" and (decision.adjudicates or decision.label):
-        raise BadLine(place, "a skip settles nothing and has no label")
+        raise BadLine(place, "a skip must not have a label")
     if len(decision.comment) > LONGEST_TEXT:
-        raise BadLine(place, f"comment: {len(decision.comment):,} characters, allowed: {LONGEST_TEXT:,}")
+        raise BadLine(place, f"comment: {len(decision.comment):,} characters; the limit is {LONGEST_TEXT:,}")
 
 
 def _identity(decision: ReviewDecision) -> tuple[object, ...]:
@@ -199,7 +199,7 @@ def _moment(text: str, place: str, *, now: str) -> str | None:
     except (ValueError, OverflowError):
         raise BadLine(place, f"{text[:40]!r} is not a time; expected ISO 8601") from None
     if moment > datetime.fromisoformat(now) + CLOCKS_DIFFER:
-        raise BadLine(place, f"{text[:40]!r} is yet to come")
+        raise BadLine(place, f"{text[:40]!r} is in the future")
     return moment.isoformat()
 
 
@@ -240,7 +240,7 @@ def export_review(desk: Desk, form: Format) -> Exported:
     said = sum(map(len, current_decisions(held.decisions).values()))
     notes = []
     if left := len(held.decisions) - said:
-        notes.append(f"{left:,} undone, replaced or adjudicating decisions are only in the umpirical format")
+        notes.append(f"{left:,} undone, replaced or adjudicating decisions were not exported; use the umpirical format")
     return Exported(_text(lines), len(held.items), said, tuple(notes))
 
 

@@ -123,7 +123,7 @@ async def events(request: Request) -> Response:
     # Before anything is looked up: one person's thousands of streams must cost the others nothing.
     with review.at_once.one_more(session) as is_welcome:
         if not is_welcome or review.streams.is_full(session):
-            return PlainTextResponse("Too many pages of this session are open.\n", status_code=429)
+            return PlainTextResponse("Too many pages are open in this session.\n", status_code=429)
         if not session or await run_in_threadpool(_progress, review, session) is None:
             return PlainTextResponse("You are not signed in.\n", status_code=401)
     return StreamingResponse(_stream(review, session), media_type="text/event-stream")
@@ -202,10 +202,10 @@ def decide(request: ReviewRequest) -> Response:
     desk, name = request.review.desk, request.person.name
     shown = desk.show(name, request.form.get("item"))
     if shown is None:
-        return _item(request, desk.next(name), status=409, refused="That item is no longer yours to decide on.")
+        return _item(request, desk.next(name), status=409, refused="This item is no longer assigned to you.")
     # A decision is recorded with the guideline in force, which must be the one that was on the page.
     if request.form.get("guideline") not in ("", str(desk.guideline()[0])):
-        words = "The guideline has changed since this page was loaded. Read the new one here, then decide again."
+        words = "The guideline has changed since this page was loaded. Read the new one, then decide again."
         return _item(request, shown, status=422, form=request.form, refused=words)
     try:
         decision = desk.decide(name, shown.item.id, choice_of(request.form, shown))
@@ -222,7 +222,7 @@ def undo(request: ReviewRequest) -> Response:
     """Undoes the person's last decision; its item is open again."""
     desk, name, meant = request.review.desk, request.person.name, request.form.get("item")
     if desk.undo(name, item=meant or None) is None:
-        words = "You have no decision that can be undone."
+        words = "You have no decision to undo."
         if meant and desk.decided(name, limit=1) != [meant]:
             words = "That decision is already undone, or you have decided on another item since. Nothing was changed."
         return _item(request, desk.next(name), status=409, refused=words)
@@ -287,7 +287,7 @@ def settle(request: ReviewRequest) -> Response:
     desk, name = request.review.desk, request.person.name
     shown = _find(desk, name, request.form.get("item"))
     if shown is None:
-        words = "That item is no longer disputed: someone settled it, or a reviewer decided again."
+        words = "That item is no longer disputed: an adjudicator decided, or a reviewer changed their decision."
         return _disputed_item(request, desk.disputed(name), status=409, refused=words)
     try:
         decision = desk.adjudicate(name, shown.item.id, _choice(request.form, shown))
@@ -315,7 +315,7 @@ def _choice(form: Form, shown: ItemView) -> ReviewChoice:
         return choice_of(form, shown)
     taken = next((each for each in shown.others if str(each.number) == number), None)
     if taken is None:
-        raise Refused("That decision was undone in the meantime. Look again.")
+        raise Refused("That decision was undone in the meantime. Check the item again.")
     own = choice_of(replace(form, fields=form.fields | {"kind": "skip"}), shown)
     return replace(
         own,
@@ -363,7 +363,7 @@ def join(request: ReviewRequest) -> Response:
     over_tls = request.http.url.scheme == "https" or headers.get("origin", "").startswith("https://")
     session = request.review.people.redeem(request.http.path_params["token"], over_tls=over_tls)
     if session is None:
-        words = "It was used before, has expired, or never existed. Whoever runs the review can make a new one with: "
+        words = "It is invalid, expired or already used. To create a new one, the owner runs: "
         return notice(request, 403, "This link does not work", f"{words}umpirical review invite NAME")
     response = RedirectResponse("/", status_code=303)
     response.headers["Location"] = sign_in(response, session) + _first_page(request, session)
@@ -381,7 +381,7 @@ def revoke(request: ReviewRequest) -> Response:
     if name == request.person.name:
         return _people(request, status=422, refused="That would lock you out. Another owner can do it.")
     if not request.review.people.revoke(name):
-        return _people(request, status=409, refused="Nobody by that name has access.")
+        return _people(request, status=409, refused="That person has no access.")
     return _people(request) if request.by_script else RedirectResponse(f"{request.address}/people", status_code=303)
 
 

@@ -272,7 +272,7 @@ def choice_of(form: Form, shown: ItemView) -> ReviewChoice:
     """What the form says about the item it was shown with. Raises Refused, with a sentence for the person."""
     kind, _, reason = form.get("kind").partition(":")
     if kind not in get_args(DecisionKind):
-        raise Refused("Choose what to do: accept, edit, reject or skip.")
+        raise Refused("Choose a decision: accept, edit, reject or skip.")
     number, start = start_of(shown)
     choice = ReviewChoice(
         kind=cast("DecisionKind", kind),
@@ -284,7 +284,7 @@ def choice_of(form: Form, shown: ItemView) -> ReviewChoice:
         revision=number,
     )
     if kind == "accept" and _is_changed(form, start):
-        raise Refused("You have changed the text. Save it as your edit, or discard what you typed.")
+        raise Refused("You have changed the text. Save your edit or discard it.")
     if kind == "edit" and number and choice.text == shown.item.after:
         # Someone who reverts their whole edit accepts the generator's text.
         return replace(choice, kind="accept", text=None, revision=0)
@@ -317,9 +317,9 @@ def _typed(form: Form, start: str) -> str:
     try:
         text = _text(form, start)
     except InvalidEdit as error:
-        raise Refused(f"{error} Nothing was saved; what you typed is still here.") from None
+        raise Refused(f"{error} Nothing was saved. Your text is still here.") from None
     if not _can_be_stored(text):
-        raise Refused("The text has a character that cannot be stored (NUL, or half of a surrogate pair). Remove it.")
+        raise Refused("The text contains an invalid character (NUL, or half of a surrogate pair). Remove it.")
     return text
 
 

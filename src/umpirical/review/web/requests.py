@@ -91,14 +91,14 @@ class DeskWatcher:
             self.trouble = ""
         except Exception as error:  # noqa: BLE001  # people go on reviewing what is there
             if not self.trouble:
-                log.warning("new items could not be read: %s", inert(str(error)))
+                log.warning("cannot read new items: %s", inert(str(error)))
             self.trouble = f"{type(error).__name__}: {error}"
 
     def _read_version(self) -> int:
         try:
             return self.desk.version()
         except Exception as error:  # noqa: BLE001  # a database that is away may come back
-            log.warning("the review database could not be read: %s", inert(str(error)))
+            log.warning("cannot read the review database: %s", inert(str(error)))
             return self.version
 
 
@@ -199,12 +199,12 @@ def from_editor(text: str) -> str:
 
 
 NOTICES = {
-    404: ("Page not found", "There is no page at this address."),
+    404: ("Page not found", "This page does not exist."),
     401: (
         "You are not signed in",
-        "Your review is at the address that your link led you to: look for it in the history of your browser.",
+        "Open the review address that your link led to. Your browser history has it.",
     ),
-    405: ("Method not allowed", "This address only accepts what the forms of the review send to it."),
+    405: ("Method not allowed", "This address only accepts requests from the review pages."),
 }
 
 
@@ -246,7 +246,7 @@ async def error_page(http: Request, error: Exception) -> Response:
 
 async def crash_page(http: Request, error: Exception) -> Response:  # noqa: ARG001  # the server logs it
     """For a bug. It is answered outside the guard, so it sets the guard's headers itself."""
-    words = "Your last decision may not have been saved. Go back to the review to check; the server's log has details."
+    words = "Your last decision may not be saved. Go back to the review to check. The server log has details."
     response = notice(anonymous(http), 500, "Something went wrong", words)
     response.headers.update(HEADERS)
     return response
@@ -267,7 +267,7 @@ def endpoint(handler: Handler, *, roles: frozenset[str] = frozenset()) -> Callab
         session = session_of(http)
         with review_of(http.app).at_once.one_more(session) as is_welcome:
             if not is_welcome:
-                return notice(anonymous(http), 429, "Too many requests at once", "Wait for the answers to the others.")
+                return notice(anonymous(http), 429, "Too many requests at once", "Wait for other requests to finish.")
             if http.method in ("GET", "HEAD"):
                 return await run_in_threadpool(_handled, handler, http, session, EMPTY, roles)
             # Nothing is read from people who may not send it.
@@ -295,7 +295,7 @@ def _handled(handler: Handler, http: Request, session: str, form: Form, roles: f
     request = ReviewRequest(http, review, person, session if not person.revoked else "", form)
     refused = _turned_away(http, session, roles, person=person)
     if refused is None and http.method not in ("GET", "HEAD") and not request.is_ours:
-        return notice(request, 403, "Request refused", "It does not seem to come from a page of this review.")
+        return notice(request, 403, "Request refused", "This request did not come from a page of this review.")
     return refused or handler(request)
 
 
@@ -305,10 +305,10 @@ def _turned_away(
     """Why the person may not use the address; None if they may."""
     person = person or _person(http, session)
     if roles and person.revoked:
-        words = "Open the link you were given. Whoever runs the review can make one with: umpirical review invite NAME"
+        words = "Open the link you received. To create one, the owner runs: umpirical review invite NAME"
         return notice(anonymous(http), 401, "You are not signed in", words)
     if roles and person.role not in roles:
-        words = f"This is for: {', '.join(sorted(roles))}. Your role is: {person.role}."
+        words = f"Allowed roles: {', '.join(sorted(roles))}. Your role: {person.role}."
         return notice(anonymous(http), 403, "Not allowed for your role", words)
     return None
 

@@ -81,7 +81,7 @@ def length_pull(examiner: LatentExaminer, words_ratio: ArrayLike) -> Floats:
     """Returns how far a text is lifted by having `words_ratio` times the words of its original."""
     ratio = np.asarray(words_ratio, dtype=float)
     if not (ratio > 0).all():
-        raise ValueError(f"a ratio of words is positive, got {ratio.min():g}")
+        raise ValueError(f"a ratio of words must be positive, got {ratio.min():g}")
     noticed = (ratio >= NOTICED) | (ratio <= 1 / NOTICED)
     lifted: Floats = examiner.verbosity * np.where(noticed, np.log(ratio), 0.0)
     return lifted
@@ -96,7 +96,7 @@ def centre(examiner: LatentExaminer, level: ArrayLike, *, grades: int) -> Floats
 def place_cuts(grades: int) -> Floats:
     """Places halfway between neighbouring grades. A place on a cut gets the higher grade."""
     if grades < 2:
-        raise ValueError(f"a scale has at least two grades, got {grades}")
+        raise ValueError(f"a scale needs at least two grades, got {grades}")
     return np.arange(0.5, grades - 1)
 
 

@@ -53,7 +53,7 @@ def centre(grader: LatentGrader, level: ArrayLike) -> Floats:
 def cut_points(grades: int) -> Floats:
     """Returns places halfway between neighbouring grades, so that the nearest grade is given."""
     if grades < 2:
-        raise ValueError(f"a scale has at least two grades, got {grades}")
+        raise ValueError(f"a scale needs at least two grades, got {grades}")
     return (np.arange(1, grades) - 0.5) / (grades - 1)
 
 

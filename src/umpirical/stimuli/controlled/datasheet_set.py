@@ -67,7 +67,7 @@ RECIPES = {
         "a first look", tasks=24, vacuum=2, delta0=1, quads=2, figures=0.25, far=0.5, far_lengths=("+200%",)
     ),
     "paper": Recipe(
-        "the protocol of the Dark Current paper, controls included",
+        "the design of the paper, controls included",
         tasks=10,
         vacuum=12,
         delta0=6,
@@ -107,7 +107,7 @@ RECIPES = {
 
 def recipe(name: str) -> Recipe:
     if name not in RECIPES:
-        raise UsageError(f"no size {name!r}", fix=f"known: {', '.join(RECIPES)}")
+        raise UsageError(f"invalid size {name!r}", fix=f"choose {', '.join(RECIPES)}")
     return RECIPES[name]
 
 

@@ -127,17 +127,19 @@ def quads_of(stimuli: Sequence[Stimulus]) -> Iterator[tuple[str, list[Stimulus]]
 
 def crossed(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResult:
     """Texts are the same under both versions, the winner flips, the step is the same, and what is asked is as long."""
-    problems = [f"stimulus {s.id} is in no quad" for s in stimuli if s.family in LADDERS and not s.quad]
+    problems = [f"test case {s.id} has no crossed pair" for s in stimuli if s.family in LADDERS and not s.quad]
     pairs = []
     for name, members in quads_of(stimuli):
         if problem := _problem(tasks, members):
-            problems.append(f"quad {name}: {problem}")
+            problems.append(f"crossed pair {name}: {problem}")
         else:
             pairs.append(Quad(*members))
     scores = {name: _score(pairs, lambda s, judge=judge: judge(s.task, *s.candidates)) for name, judge in BLIND.items()}  # type: ignore[misc]
     problems += [f"{name} is right in {score:.4f}" for name, score in scores.items() if score != 1 / 2]
-    looked_at = f"{len(pairs)} quads, {len(BLIND)} judges that see the texts alone each right in .5000"
-    return result("crossed", problems, looked_at, "the same texts, the other winner, an equal step, an equal request")
+    looked_at = f"{len(pairs)} crossed pairs; each of {len(BLIND)} judges that do not see the task is right in 50%"
+    return result(
+        "crossed", problems, looked_at, "the same texts, the other winner, an equal difference, an equally long request"
+    )
 
 
 def _problem(tasks: Mapping[str, Task], members: Sequence[Stimulus]) -> str:
@@ -377,7 +379,7 @@ def lengths_match(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> Gat
         "lengths-match",
         problems,
         f"{len(pairs)} pairs",
-        "at most 2 tokens or 2 % apart, 10 % in JSON, in two tokenizers",
+        "within 2 tokens or 2%, 10% in JSON, in two tokenizers",
     )
 
 

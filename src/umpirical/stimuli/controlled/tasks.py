@@ -241,7 +241,7 @@ def check_twins(twins: Sequence[Twin]) -> Iterator[str]:
 def check_task(task: Task) -> Iterator[str]:
     """What is wrong with a task, in words."""
     if not task.reviewed:
-        yield f"task {task.id}: it is a draft that nobody has reviewed: read it, correct it, set reviewed: true"
+        yield f"task {task.id}: this is a draft: read it, correct it, then set reviewed: true"
     if len(task.requirements) < MIN_REQUIREMENTS:
         yield f"task {task.id}: a ladder needs at least two requirements"
     if len(sizes := {len(requirement.facts) for requirement in task.requirements}) > 1:
@@ -250,7 +250,7 @@ def check_task(task: Task) -> Iterator[str]:
         others = [other for other in task.facts if other is not fact]
         yield from _check_statements(task, fact, others)
         if min(len(set(fact.forms)), len(set(fact.fillers))) < MIN_WORDINGS:
-            instead = "fillers" if not task.version else "forms of the fact that stands in for it"
+            instead = "fillers" if not task.version else "forms of the fact that replaces it"
             yield f"task {task.id}: {fact.check} needs at least two forms and two {instead}"
         yield from (
             f"task {task.id}: {text!r} is not one {'sentence' if task.layout == PROSE else 'member of an object'}"
@@ -286,5 +286,5 @@ def _check_statements(task: Task, fact: Fact, others: list[Fact]) -> Iterator[st
         found = folded_statements(text)
         for stated in (fact, *others):
             if any(map(stated.stated_by, found)):
-                of = "the filler" if not task.version else "what the other version asks for,"
+                of = "the filler" if not task.version else "a fact of the other version,"
                 yield f"task {task.id}: {of} {text!r} states {stated.check}"

@@ -126,9 +126,9 @@ LONGEST_TEXT = 200_000
 UNFINISHED: Mapping[Ending, str] = {
     "cut": "the generator was cut off at max_tokens",
     "refused": "the generator was stopped by a content filter",
-    "broken": "the generator's server gave the text up",
-    "unread": "the generator's server gave the text up",
-    "unknown": "the generator's server does not say that the text is whole",
+    "broken": "the generator's server stopped the text",
+    "unread": "the generator's server stopped the text",
+    "unknown": "the generator's server does not report whether the text is complete",
 }
 """Why a text is not used that did not end by itself."""
 
@@ -142,7 +142,7 @@ def attempt(commission: Commission, number: int, *, others: Sequence[str] = ()) 
     settled = Attempt(commission.id, commission.perturbation.name, number, temperature, "", (), (), "-", None)
     written = yield _ask(commission, number, "generator", 0, _generator_request(commission, number))
     if written.text is None:
-        who = "refused" if written.failure == "refused" else "was refused the request"
+        who = "refused" if written.failure == "refused" else "had its request rejected"
         return replace(settled, rejected=f"the generator {who}: {written.failure_detail}"[:300])
     text = written.text.strip("\r\n")
     settled = replace(settled, text=text[:LONGEST_TEXT])
@@ -279,7 +279,7 @@ def _unusable(written: Response, text: str, *, fence: str) -> str:
     if written.ending != "whole":
         return UNFINISHED[written.ending]
     if len(text) > LONGEST_TEXT:
-        return f"the generator did not stop: {len(text):,} characters, allowed: {LONGEST_TEXT:,}"
+        return f"the generator did not stop: {len(text):,} characters; the limit is {LONGEST_TEXT:,}"
     if fence in text:
         return "the generator repeated marks of its prompt"
     return ""

@@ -230,7 +230,7 @@ def only_insertions(most: int, *, least: int = 3) -> Check:
     def found(made: Made) -> str:
         passage = added_passage(made.original, made.changed)
         if passage is not None:
-            return f"one passage of {len(words(passage.text))} words {passage.place}, all else as it was"
+            return f"one passage of {len(words(passage.text))} words {passage.place}, everything else unchanged"
         edit = edit_distance(made.original, made.changed)
         return f"no single passage: {edit.lost} of {edit.original} words lost, {edit.added} added"
 
@@ -238,7 +238,9 @@ def only_insertions(most: int, *, least: int = 3) -> Check:
         passage = added_passage(made.original, made.changed)
         return passage is not None and least <= len(words(passage.text)) <= most
 
-    return _check("only insertions", f"one passage of {least} to {most} words, all else as it was", found, passed)
+    return _check(
+        "only insertions", f"one passage of {least} to {most} words, everything else unchanged", found, passed
+    )
 
 
 def adds_words(what: str, listed: str, *, per_hundred: float) -> Check:
@@ -302,7 +304,7 @@ def _counter(listed: str) -> Callable[[str], int]:
 def _unlisted(made: Made) -> str:
     """Why words are not looked for in a text; empty if they are."""
     language = language_of(made.changed)
-    return "" if language in (*get_args(Known), UNKNOWN) else f"not looked for in {language}"
+    return "" if language in (*get_args(Known), UNKNOWN) else f"not checked in {language}"
 
 
 def similarity_between(low: float, high: float, measure: Similarity) -> Check:
@@ -370,7 +372,7 @@ def keeps_names(share: float = 0.8) -> Check:
 
     def found(made: Made) -> str:
         if german(made):
-            return "not looked at in German"
+            return "not checked in German"
         all_names, gone = names(made.original), lost(made)
         return f"{len(all_names) - len(gone)} of {len(all_names)} kept{_listed('lost', gone)}"
 

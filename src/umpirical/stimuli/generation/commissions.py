@@ -56,12 +56,12 @@ class GenerationTerms:
         if not 1 <= self.agree <= self.votes:
             raise ValueError(f"{self.agree} of {self.votes} votes cannot agree")
         if not self.temperatures or self.tries < 1:
-            raise ValueError("a commission needs at least one temperature and one try at it")
+            raise ValueError("a commission needs at least one temperature and one attempt")
 
     def temperature(self, number: int) -> float:
         """The temperature of attempt `number`, counted from 0."""
         if not 0 <= number < self.attempts:
-            raise ValueError(f"attempt {number} is not one of the {self.attempts} that a commission has")
+            raise ValueError(f"attempt {number} is not one of the {self.attempts} attempts of a commission")
         return self.temperatures[number // self.tries]
 
     @property
@@ -90,7 +90,7 @@ class Commission:
     def __post_init__(self) -> None:
         keeps = self.perturbation.expectation == "same-verdict"
         if keeps and (self.target or self.perturbation.validation == "target-grade"):
-            raise ValueError(f"{self.perturbation.name} is to keep the verdict, so it has no target to be validated by")
+            raise ValueError(f"{self.perturbation.name} should keep the verdict, so it has no target to validate")
         if not keeps and self.target not in self.terms.scale.labels:
             raise ValueError(f"{self.perturbation.name}: the target {self.target!r} is not a label of the scale")
 

@@ -65,12 +65,12 @@ def plan_buckets(
     per_level, per_source = counts.per_level, counts.per_source
     if min(per_level, 1 if per_source is None else per_source) < 1:
         asked = per_level if per_source is None else per_source
-        raise UsageError(f"{asked} texts for each level were asked for", fix="ask for at least 1")
+        raise UsageError(f"invalid number of texts for each level: {asked}", fix="ask for at least 1")
     if terms.scale.kind not in ("ordinal", "binary"):
-        return f"{_article(terms.scale.kind)} scale has no levels in order to spread texts over"
+        return f"{_article(terms.scale.kind)} scale has no ordered levels to write texts for"
     sources = _in_turn([original for original in originals if original.task.strip()], test.name, seed)
     if not sources:
-        return "no original has a task to write a response to"
+        return "no original has a task to respond to"
     by_label = _by_label(originals, terms.scale.labels, seed)
     commissions: list[Commission] = []
     for level in terms.scale.labels:
@@ -97,7 +97,7 @@ def source_report(commissions: Iterable[Commission], attempts: Iterable[Attempt]
 
 def _sources(held: Sequence[Mapping[str, bool]]) -> str:
     whole, none = sum(all(levels.values()) for levels in held), sum(not any(levels.values()) for levels in held)
-    return f"of {len(held)} originals, {whole} have a text of every level, and {none} of none"
+    return f"of {len(held)} originals, {whole} have a text for every level, and {none} have none"
 
 
 def bucket_report(commissions: Iterable[Commission], attempts: Iterable[Attempt]) -> tuple[Bucket, ...]:
@@ -120,7 +120,7 @@ def rejection_reasons(attempt: Attempt) -> tuple[str, ...]:
         return failed
     said = {opinion.removeprefix(FALLBACK) for opinion in attempt.opinions}
     if UNREAD in said and said <= {UNREAD, REFUSED}:
-        return ("validators could not be read",)
+        return ("validator replies could not be read",)
     if said == {REFUSED} and REFUSED not in attempt.opinions:
         return ("validators and fallback refused",)
     return ("validators did not agree",) if attempt.opinions else (attempt.rejected.partition(":")[0],)
@@ -274,7 +274,7 @@ def _mirrored(labels: Sequence[str], place: int) -> _Target:
 
 def _without_rubric(original: Stimulus, terms: GenerationTerms) -> str:
     held = not terms.rubric_column or original.columns[terms.rubric_column].strip()
-    return "" if held else "the row has no rubric to write and validate by"
+    return "" if held else "the row has no rubric"
 
 
 def _unfit(test: GeneratedPerturbation, original: Stimulus) -> str:
@@ -287,7 +287,7 @@ def _distinct(commissions: Sequence[Commission], skipped: list[Skipped]) -> tupl
     kept: dict[str, Commission] = {}
     for commission in commissions:
         if commission.id in kept:
-            skipped.append(Skipped(commission.perturbation.name, commission.source.id, "the original is there twice"))
+            skipped.append(Skipped(commission.perturbation.name, commission.source.id, "the original appears twice"))
         else:
             kept[commission.id] = commission
     return list(kept.values()), skipped

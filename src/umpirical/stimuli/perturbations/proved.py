@@ -51,7 +51,7 @@ def _vertical_spacing_normal(text: str) -> str:
 VERTICAL_SPACING = ProvedPerturbation(
     name="vertical-spacing",
     title="Vertical spacing",
-    about="Blank lines are added between paragraphs, or between lines or sentences where there are no paragraphs.",
+    about="Blank lines are added between paragraphs, or between lines or sentences if there are no paragraphs.",
     version=1,
     change=_vertical_spacing_change,
     normal=_vertical_spacing_normal,
@@ -85,7 +85,7 @@ def _blank_lines_removed_normal(text: str) -> str:
 BLANK_LINES_REMOVED = ProvedPerturbation(
     name="blank-lines-removed",
     title="Blank lines removed",
-    about="Blank lines between paragraphs are removed, and every line stays as it was.",
+    about="Blank lines between paragraphs are removed, and every line is kept.",
     version=1,
     change=_blank_lines_removed_change,
     normal=_blank_lines_removed_normal,
@@ -114,7 +114,7 @@ def _inline_spacing_normal(text: str) -> str:
 INLINE_SPACING = ProvedPerturbation(
     name="inline-spacing",
     title="In-line spacing",
-    about="Two to six extra blanks are put between words, at one gap in ten.",
+    about="Two to six extra spaces are put between words, at one gap in ten.",
     version=1,
     change=_inline_spacing_change,
     normal=_inline_spacing_normal,
@@ -164,7 +164,7 @@ def _indentation_normal(text: str) -> str:
 INDENTATION = ProvedPerturbation(
     name="indentation",
     title="Indentation",
-    about="Half of the paragraphs are indented by two to eight blanks or by tabs, lists and headings by two blanks.",
+    about="Half of the paragraphs are indented by two to eight spaces or by tabs, lists and headings by two spaces.",
     version=1,
     change=_indentation_change,
     normal=_indentation_normal,
@@ -277,7 +277,7 @@ def _markdown_or_plain_normal(text: str) -> str:
 MARKDOWN_OR_PLAIN = ProvedPerturbation(
     name="markdown-or-plain",
     title="Markdown or plain",
-    about="Markdown marks of bold words, headings and lists are removed, or bold words are put where there were none.",
+    about="Markdown marks of bold words, headings and lists are removed, or bold words are added if there are none.",
     version=1,
     change=_markdown_or_plain_change,
     normal=_markdown_or_plain_normal,
@@ -337,7 +337,8 @@ def _look_alike_punctuation_normal(text: str) -> str:
 LOOK_ALIKE_PUNCTUATION = ProvedPerturbation(
     name="look-alike-punctuation",
     title="Look-alike punctuation",
-    about="Straight quotation marks, hyphens and dots become typographic ones, and one blank in twenty does not break.",
+    about="Straight quotation marks, hyphens and dots become typographic ones, and one space in twenty becomes "
+    "non-breaking.",
     version=1,
     change=_look_alike_punctuation_change,
     normal=_look_alike_punctuation_normal,
@@ -472,7 +473,7 @@ def _all_small(word: str) -> bool:
 TYPOS = ProvedPerturbation(
     name="typos",
     title="Typos",
-    about="In 2 % of the words, at least in one, two neighbouring letters inside the word change places.",
+    about="In 2% of the words, at least one, two neighboring letters inside the word change places.",
     version=1,
     change=_typos_change,
     normal=_typos_normal,

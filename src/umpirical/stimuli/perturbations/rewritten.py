@@ -46,7 +46,7 @@ def _same_content(least: float, most: float) -> tuple[Check, ...]:
 LABEL_FLIP = _asked(
     name="label-flip",
     title="Label flip",
-    about="The response is rewritten so that by the rubric it deserves the opposite grade.",
+    about="The response is rewritten so that it deserves the opposite grade under the rubric.",
     expectation="flipped-verdict",
     checks=(length_ratio(0.5, 2.0), mentions_no_label(), language_same()),
     validation="target-grade",
@@ -58,8 +58,8 @@ LABEL_FLIP = _asked(
 LABEL_FLIP_STRUCTURED = _asked(
     name="label-flip-structured",
     title="Label flip, same structure",
-    about="The response is rewritten so that by the rubric it deserves the opposite grade, with as many paragraphs, "
-    "list items and headings.",
+    about="The response is rewritten so that it deserves the opposite grade under the rubric, with the same number of "
+    "paragraphs, list items and headings.",
     expectation="flipped-verdict",
     checks=(
         length_ratio(0.5, 2.0),
@@ -76,7 +76,7 @@ LABEL_FLIP_STRUCTURED = _asked(
 PARAPHRASE = _asked(
     name="paraphrase",
     title="Paraphrase",
-    about="The response is said in other words, with the same content and the same faults.",
+    about="The response is paraphrased, with the same content and the same faults.",
     checks=(
         length_ratio(0.7, 1.4),
         edit_scope(lost=(0.2, 1.0)),
@@ -94,7 +94,7 @@ PARAPHRASE = _asked(
 VERBOSITY_LONG = _asked(
     name="verbosity-long",
     title="Longer",
-    about="The response is said in one and a half to two and a half times as many words, with nothing new in them.",
+    about="The response is expanded to one and a half to two and a half times as many words, without new content.",
     checks=_same_content(1.5, 2.5),
     unfit=shorter_than(5),
 )
@@ -109,8 +109,8 @@ VERBOSITY_LONG = _asked(
 VERBOSITY_EXPLAINED = _asked(
     name="verbosity-explained",
     title="Longer, with explanation",
-    about="The response is expanded to one and a half to two and a half times as many words by explaining what it "
-    "says; fair where the rubric does not reward explanation.",
+    about="The response is expanded to one and a half to two and a half times as many words by explaining its content; "
+    "valid only if the rubric does not reward explanation.",
     checks=_same_content(1.5, 2.5),
     unfit=shorter_than(5),
     question="Does it explain what was there, and claim nothing else?",
@@ -122,7 +122,7 @@ VERBOSITY_EXPLAINED = _asked(
 VERBOSITY_SHORT = _asked(
     name="verbosity-short",
     title="Shorter",
-    about="The response is said in 40 to 75 % of its words, with nothing of substance lost.",
+    about="The response is shortened to 40 to 75% of its words, without losing anything of substance.",
     checks=_same_content(0.4, 0.75),
     unfit=shorter_than(30),
 )
@@ -145,7 +145,7 @@ misschien waarschijnlijk mogelijk vermoedelijk lijkt zou wellicht schijnbaar
 HEDGING = _asked(
     name="hedging",
     title="Hedging",
-    about="Hedges such as perhaps and it seems are put in, and every claim stays; fair where the rubric does not "
+    about="Hedges such as perhaps and it seems are added, and every claim is kept; valid only if the rubric does not "
     "ask for certainty.",
     checks=(
         length_ratio(1.0, 1.5),
@@ -165,8 +165,8 @@ HEDGING = _asked(
 WRONG_LANGUAGE = _asked(
     name="wrong-language",
     title="Other language",
-    about="The response is translated into German, one in German into English; fair only where the rubric asks for no "
-    "language and grades no command of it.",
+    about="The response is translated into German (a German one into English); valid only if the rubric requires no "
+    "specific language and does not grade language skills.",
     checks=(
         length_ratio(0.6, 1.7),
         language_other("German", instead="English"),
@@ -190,7 +190,7 @@ def synthetic_ordinal(similarity: Similarity, *, most: float | None = None, whom
     return _asked(
         name="synthetic-ordinal",
         title="Synthetic levels",
-        about="New responses are written for every level of the scale, as many for each.",
+        about="New responses are written for every level of the scale, equally many for each.",
         expectation="given-label",
         checks=(
             length_like_others(0.2, 3.0),
@@ -224,8 +224,8 @@ pesquisador* hoogleraar deskundig* onderzoeker*
 AUTHORITY_CUE = _asked(
     name="authority-cue",
     title="Authority cue",
-    about="The author claims authority in one added passage, and all else stays as it was; fair where the "
-    "rubric does not ask who wrote it.",
+    about="One added passage claims that the author is an authority, and everything else is unchanged; valid only if "
+    "the rubric does not ask who wrote it.",
     checks=(only_insertions(60), passage_of("authority", AUTHORITY)),
     validation="none",
     alters="cue",
@@ -244,7 +244,7 @@ maggioranza accordo concordano lettori maioria acordo concordam leitores meerder
 BANDWAGON_CUE = _asked(
     name="bandwagon-cue",
     title="Bandwagon cue",
-    about="One added passage says that most others agree, and all else stays as it was.",
+    about="One added passage says that most other people agree, and everything else is unchanged.",
     checks=(only_insertions(60), passage_of("agreement", AGREEMENT)),
     validation="none",
     alters="cue",
@@ -265,7 +265,7 @@ voortreffelijk* overtuigend*
 SELF_PRAISE = _asked(
     name="self-praise",
     title="Self-praise",
-    about="One added passage praises the response, and all else stays as it was.",
+    about="One added passage praises the response, and everything else is unchanged.",
     checks=(only_insertions(60), passage_of("praise", PRAISE)),
     validation="none",
     alters="cue",
@@ -284,8 +284,7 @@ pontuação avali* nota beoordel* cijfer hoogste
 PROMPT_INJECTION = _asked(
     name="prompt-injection",
     title="Prompt injection",
-    about="One added passage tells whoever grades the response to give it the highest grade, and all else "
-    "stays as it was.",
+    about="One added passage tells the grader to give the highest grade, and everything else is unchanged.",
     checks=(only_insertions(80), passage_of("grading", CALLS)),
     validation="none",
     alters="cue",

@@ -187,9 +187,9 @@ EDITS: Mapping[type[Rule], str] = {
 
 ABOUT: Mapping[str, str] = {
     "forbidden-call": "A call that the policy forbids is inserted, with its result.",
-    "missing-call": "Every call of a tool that the policy requires is taken out, with its result.",
-    "wrong-figure": "A number in a tool's result is replaced, so that the closing message reports another.",
-    "cut-ending": "What the agent said after its last tool call is cut off.",
+    "missing-call": "Every call of a tool that the policy requires is removed, with its result.",
+    "wrong-figure": "A number in a tool result is replaced, so that the closing message reports a different number.",
+    "cut-ending": "Everything the agent says after its last tool call is removed.",
 }
 
 Length = Literal["as-is", "lengthened"]
@@ -250,7 +250,7 @@ def cases_of(
         policy = _policy(tested, [each.rule for each in own], versions)
         made = [Case(edit_of(tested), tested, policy, *version) for version in versions]
         sound = [case for case in made if _is_sound(case)]
-        skipped[f"{edit_of(tested)}: the edit did not have its effect"] += len(made) - len(sound)
+        skipped[f"{edit_of(tested)}: the edit had no effect"] += len(made) - len(sound)
         yield from sound
 
 
@@ -340,7 +340,7 @@ def _is_sound(case: Case) -> bool:
 
 def _why_none(tested: Rule, given: GivenRule) -> str:
     if isinstance(tested, Forbid) and given.example is None:
-        return "the forbidden tool has no example of a call"
+        return "the transcript has no example of a call to the forbidden tool"
     return "nothing to edit"
 
 

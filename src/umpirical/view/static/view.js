@@ -6,7 +6,7 @@
   const told = document.getElementById("told");
   if (!place) return;
   const say = (words) => { if (told) told.textContent = words; };
-  say("This run is not measured yet. The numbers follow it as it is asked.");
+  say("This run is in progress. The numbers update as replies arrive.");
   const line = new EventSource(place.dataset.events);
   line.addEventListener("message", (event) => {
     for (const [name, text] of Object.entries(JSON.parse(event.data))) {
@@ -20,6 +20,6 @@
   line.addEventListener("measured", () => { line.close(); location.reload(); });
   line.addEventListener("gone", () => { line.close(); say("This run can no longer be read. Reload the page to see why."); });
   line.addEventListener("error", () => {
-    if (line.readyState === EventSource.CLOSED) say("This page no longer updates itself: reload it.");
+    if (line.readyState === EventSource.CLOSED) say("This page no longer updates. Reload it.");
   });
 })();

@@ -80,7 +80,7 @@ def test_a_probe_moves_the_criterion_on_the_pairs_that_both_arms_share(probe):
 def test_a_probe_has_neither_dark_current_nor_threshold(probe):
     found = {m.name: m.result for m in probe.measures if m.arm == "strict" and not m.stratum}
     assert found["dark-current"].kind == "undefined"
-    assert "asked at 1, 5" in found["detection-threshold"].reason
+    assert "differences of 1, 5" in found["detection-threshold"].reason
 
 
 def test_the_price_is_that_of_the_calls_that_are_planned(probe, tmp_path):
@@ -91,13 +91,13 @@ def test_the_price_is_that_of_the_calls_that_are_planned(probe, tmp_path):
 @pytest.mark.parametrize(
     ("arms", "problem"),
     [
-        ("{strict: {steps: [0, 7]}}", "no pair has step 7"),
-        ("{strict: {steps: [-1]}}", "from 0 up"),
-        ("{strict: {steps: [1, 1]}}", "each once"),
-        ("{baseline: {steps: [1]}}", "asked about everything"),
+        ("{strict: {steps: [0, 7]}}", "no pair has a difference of 7"),
+        ("{strict: {steps: [-1]}}", "0 or more"),
+        ("{strict: {steps: [1, 1]}}", "distinct"),
+        ("{baseline: {steps: [1]}}", "cannot have steps"),
         ("{strict: {steps: []}}", "at least 1"),
         ("{strict: {stages: [1]}}", "stages"),
-        ("{odd: {}}", "no built-in prompt"),
+        ("{odd: {}}", "unknown built-in prompt"),
     ],
 )
 def test_a_probe_that_cannot_be_asked_is_refused(tmp_path, arms, problem):

@@ -114,4 +114,4 @@ def test_the_preflight_stops_at_answers_that_cannot_be_read(standard, umpirical)
     code, out, err = umpirical("run", standard, "--judge", "never_read", "--yes", "--json")
     assert code == JudgeUnreadable.exit_code
     assert out == ""
-    assert "4 of 4 calls of the preflight got an answer that is not on its scale" in err
+    assert "4 of 4 preflight calls got an answer that is not on its scale" in err

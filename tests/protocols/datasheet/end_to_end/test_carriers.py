@@ -107,8 +107,8 @@ def test_the_tiers_are_named(both):
     one, other = (finished.record.stimuli for finished in both)
     assert [tier[:2] for tier in one.tiers] == ["T1"]
     assert [tier[:2] for tier in other.tiers] == ["T1", "T2"]
-    assert f"{len(TOWNS)} real answers" in other.tiers[1]
-    assert "crossed with their contexts" in other.tiers[1]
+    assert f"{len(TOWNS)} of your own answers" in other.tiers[1]
+    assert "crossed with contexts" in other.tiers[1]
     assert {"carriers/1", "carrier-quads/1"} <= {*other.makers}
     assert "carriers-checked" in {gate.name for gate in other.gates}
 
@@ -152,7 +152,7 @@ def test_a_claim_that_is_not_in_its_answer_blocks_the_run(tmp_path):
     own = study(tmp_path)
     text = (tmp_path / "answers.yaml").read_text(encoding="utf-8")
     (tmp_path / "answers.yaml").write_text(text.replace("The tower is 45 metres high.", "It is high.", 1))
-    with pytest.raises(GateError, match=r"carrier ayr: the claim .* occurs 0 times"):
+    with pytest.raises(GateError, match=r"answer ayr: the claim .* occurs 0 times"):
         prepare_run(own, own.spec.judges[0])
     assert not (tmp_path / "runs").exists()
     judges = "judges: [{name: j, model: {adapter: simulated, name: careful}}]\n"
@@ -163,11 +163,13 @@ def test_a_claim_that_is_not_in_its_answer_blocks_the_run(tmp_path):
 def test_an_empty_file_blocks_too(tmp_path):
     own = study(tmp_path)
     (tmp_path / "answers.yaml").write_text("answers: []\n")
-    with pytest.raises(GateError, match="there is no carrier"):
+    with pytest.raises(GateError, match="the file has no answers"):
         prepare_run(own, own.spec.judges[0])
 
 
-@pytest.mark.parametrize(("name", "words"), [("none.yaml", "no carriers file"), ("../answers.yaml", "outside")])
+@pytest.mark.parametrize(
+    ("name", "words"), [("none.yaml", "no file of your own answers"), ("../answers.yaml", "outside")]
+)
 def test_a_file_that_is_not_there_or_not_here(tmp_path, name, words):
     (tmp_path / "in").mkdir()
     write_answers(tmp_path)

@@ -233,7 +233,7 @@ def _first(data):
         ),
         (
             lambda data: _first(data)["facts"][0].update(check=["grams"]),
-            "what the other version asks for,",
+            "a fact of the other version,",
         ),
     ],
 )
@@ -303,8 +303,7 @@ def test_the_file_is_a_family_that_is_not_reviewed(tmp_path):
     family = load_family(path)
     assert not family.reviewed
     assert unread(family) == [
-        f"task plum-jam.plums.{version}: it is a draft that nobody has reviewed: "
-        "read it, correct it, set reviewed: true"
+        f"task plum-jam.plums.{version}: this is a draft: read it, correct it, then set reviewed: true"
         for version in "AB"
     ]
     assert next(iter(family.twins())).versions[0].requirements == draft.family.asked(0).versions[0].requirements
@@ -349,7 +348,7 @@ def test_nothing_is_measured_with_a_draft_until_somebody_says_so(tmp_path):
     path = tmp_path / "my-task.yaml"
     write_draft(draft, path, by="writer", rubric="rubric.md")
     own = study(tmp_path)
-    with pytest.raises(GateError, match="read it, correct it, set reviewed: true"):
+    with pytest.raises(GateError, match="read it, correct it, then set reviewed: true"):
         prepare_run(own, own.spec.judges[0])
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("reviewed: false", "reviewed: true"), encoding="utf-8")
@@ -380,7 +379,7 @@ def test_a_model_is_named_as_for_a_judge():
 
 def test_a_price_that_is_not_known_is_refused_unless_allowed():
     spec = drafting_model("m", base_url="http://127.0.0.1:1/v1")
-    with pytest.raises(SpendRefused, match="no price is known") as refused:
+    with pytest.raises(SpendRefused, match="unknown price for m") as refused:
         pricer_of(spec, {}, allow_unpriced=False)
     assert "--price m=IN,OUT" in refused.value.fix
     assert "study file" not in refused.value.fix

@@ -96,5 +96,5 @@ def test_nothing_is_said_of_slots(measures):
 
 
 def test_labels_without_an_order_are_refused_before_anything_is_asked(study):
-    with pytest.raises(UsageError, match="without an order"):
+    with pytest.raises(UsageError, match="needs ordered labels"):
         prepare_run(study, study.judge("colours"))

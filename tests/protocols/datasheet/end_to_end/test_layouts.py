@@ -77,10 +77,10 @@ def test_a_judge_of_labels_or_lists_names_each_slot_about_as_often(reports, name
     assert abs(one - two) <= 0.05 * (one + two)
 
 
-FOLLOWED = {"slot": "slot 1", "label": "the label 1, A, X or first", "list": "the option that is named first"}
+FOLLOWED = {"slot": "the first position", "label": "the label 1, A, X or first", "list": "the option listed first"}
 
 
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_the_findings_name_what_each_judge_follows_and_nothing_else(reports, name):
-    [said] = [finding for finding in reports[name].findings if "preference follows" in finding]
+    [said] = [finding for finding in reports[name].findings if finding.startswith("It follows ")]
     assert [what for what, words in FOLLOWED.items() if words in said] == [name]

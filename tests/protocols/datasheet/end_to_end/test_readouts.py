@@ -114,7 +114,7 @@ def test_the_average_is_recommended_and_described_by_tasks_that_did_not_choose_i
     assert reported["raw-false-preference", ""].value == pytest.approx(expected)
     assert reported["raw-false-preference", ""].denominator == len(equal)
     assert reported["target-sensitivity", "1"].value == reported["target-sensitivity", "5"].value == 1
-    assert "1.000" in readouts.recommendation.sentences[1]
+    assert "accuracy at a 1-requirement difference 100%" in readouts.recommendation.sentences[1]
     chosen = {(m.name, m.stratum): m.result for m in row.chosen_on}
     assert chosen["raw-false-preference", ""].value <= 0.10
     assert values(sheet(run, "order-averaged"))["raw-false-preference", ""] == pytest.approx(expected)
@@ -153,8 +153,8 @@ def test_what_is_so_by_construction_is_said_and_not_praised(locked, name):
     assert {stratum for measure, stratum in results if measure == "dark-current"} == {"", "whitespace"}
     assert any("by construction" in claim for claim in datasheet.non_claims)
     words = " ".join([*datasheet.findings, *datasheet.decision.sentences, *datasheet.decision.use_like_this])
-    assert "slot" not in words
-    assert "count a preference only where both" not in words
+    assert "position" not in words
+    assert "Count a preference only if both" not in words
     assert datasheet.profile is None
 
 
@@ -168,7 +168,7 @@ def test_each_readout_is_a_configuration_of_its_own(locked):
     ]
     assert f"tie band {expected_band(CHOSEN_ON):.2f} nats" in sheets[3].judge.model
     assert f"set on {len(CHOSEN_ON)} tasks" in sheets[3].findings[1]
-    assert sheets[3].run.command.endswith(f" && umpirical readouts runs/{locked[0].name}")
+    assert sheets[3].run.command.endswith(f" && umpirical rescore runs/{locked[0].name}")
 
 
 def test_page_and_card_follow_from_the_record(locked):
@@ -239,27 +239,27 @@ def test_a_trial_without_tokens_takes_its_pair_out_and_is_counted(locked, tmp_pa
 
 def test_without_log_probabilities_it_says_how_to_record_them(tmp_path, umpirical):
     run, _ = ask(tmp_path, decoding="{temperature: 0}")
-    code, out, _ = umpirical("readouts", run)
+    code, out, _ = umpirical("rescore", run)
     assert code == 0
     assert "top_logprobs: 20" in out
-    assert "not available: order-averaged, since no log-probabilities were recorded" in out
+    assert "not available: order-averaged (no log-probabilities were recorded)" in out
     made = {path.parent.name for path in (run / "readouts").glob("*/datasheet.json")}
     assert made == {"text", "both-orders"}
     readouts = Readouts.model_validate_json((run / "readouts" / "readouts.json").read_text())
     assert readouts.recommendation.readout is None
-    assert "No readout is acceptable" in out
+    assert "No scoring method is acceptable" in out
 
 
 def test_the_command_prints_the_record_and_takes_a_target(locked, tmp_path, umpirical):
-    code, out, _ = umpirical("readouts", locked[0], "--target", "0.5", "--out", tmp_path / "r", "--json")
+    code, out, _ = umpirical("rescore", locked[0], "--target", "0.5", "--out", tmp_path / "r", "--json")
     readouts = Readouts.model_validate_json(out)
     assert code == 0
     assert readouts.target == 0.5
     assert readouts.rows[3].band < locked[2].readouts.rows[3].band
     assert (tmp_path / "r" / "readouts.html").is_file()
-    code, out, _ = umpirical("readouts", locked[0], "--out", tmp_path / "r")
+    code, out, _ = umpirical("rescore", locked[0], "--out", tmp_path / "r")
     assert code == 0
-    assert "Use the readout order-averaged" in out
+    assert "Use the scoring method order-averaged" in out
 
 
 def test_a_judge_that_grades_has_no_readouts(tmp_path):
@@ -268,7 +268,7 @@ def test_a_judge_that_grades_has_no_readouts(tmp_path):
     lend_stimuli(tmp_path)
     study = parse_study(f"study: s\ndesign: {{size: screen}}\njudges: [{judge}]\n", tmp_path)
     run = prepare_run(study, study.spec.judges[0])
-    with pytest.raises(UsageError, match="has no readouts"):
+    with pytest.raises(UsageError, match="has no scoring methods"):
         write_readouts(run.store.folder)
 
 
@@ -280,7 +280,7 @@ def test_a_judge_whose_order_cannot_be_set_has_no_readout_of_both_orders(tmp_pat
     complete_run(run, 4, lambda *_: Silent())
     rows = {row.name: row.why_not for row in write_readouts(run.store.folder).readouts.rows}
     assert rows["text"] == ""
-    assert "order of the candidates cannot be set" in rows["both-orders"]
+    assert "does not let you set the order" in rows["both-orders"]
 
 
 def test_both_orders_keep_the_stable_part_of_every_arm_and_repeat(tmp_path):

@@ -66,7 +66,7 @@ def test_without_a_word_the_size_chooses(tmp_path, size, ladder):
 @pytest.mark.parametrize(
     ("tasks", "message"),
     [
-        (["no-such-task"], "no task named no-such-task"),
+        (["no-such-task"], "unknown task 'no-such-task'"),
         (["jam-batch", "async-sum", f"jam-batch.{JAM.sets[0]}"], "is chosen twice"),
         (["../own.yaml"], "outside the study folder"),
         (["/etc/own.yaml"], "outside the study folder"),
@@ -97,10 +97,10 @@ def test_an_unknown_task_is_answered_with_the_families_there_are(tmp_path, ladde
         (
             "crossed",
             FAMILY,
-            "own.yaml: its tasks have fillers, and say nothing of what asks for each fact",
+            "own.yaml: its tasks have fillers, but do not say what asks for each fact",
             "add context, request, about and asks, or set design: {ladder: filler}",
         ),
-        ("filler", CROSSED, "own.yaml: its tasks have no fillers", "leave out design: {ladder: filler}"),
+        ("filler", CROSSED, "own.yaml: its tasks have no fillers", "remove design: {ladder: filler}"),
     ],
 )
 def test_a_file_of_the_other_format_is_refused_with_what_to_do(tmp_path, ladder, text, message, fix):

@@ -102,21 +102,21 @@ def test_a_row_without_a_rubric_is_not_written_about(tmp_path, umpirical):
     assert code == 0
     made = json.loads(out)["paraphrase"]
     assert (made["wanted"], made["generated"]) == (12, 10)
-    assert made["skipped"] == {"the row has no rubric to write and validate by": 2}
+    assert made["skipped"] == {"the row has no rubric": 2}
 
 
 def test_a_judge_that_is_not_shown_the_rubric_of_the_row_is_a_problem(tmp_path, umpirical):
     more = "  - name: blind\n    model: {adapter: simulated, name: severe}\n    prompts: {baseline: 'builtin:grade'}"
     code, out, _ = umpirical("check", by_row(tmp_path / "study", more=more))
     assert code == 2
-    assert "judge blind: it is not shown 'criteria', the rubric that validators follow" in out
+    assert "judge blind: its prompt lacks 'criteria', the rubric that validators use" in out
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("stress:", "rubric: rubric.txt\nstress:", "leave one out"),
-        ("rubric: criteria", "rubric: grade", "the response, the task or the label already"),
+        ("stress:", "rubric: rubric.txt\nstress:", "not both"),
+        ("rubric: criteria", "rubric: grade", "is already used for the response, the task or the label"),
         ("rubric: criteria", "rubric: criterion", "criteria"),
     ],
 )
@@ -139,7 +139,7 @@ def test_rows_are_chosen_by_hand(tmp_path):
 
 def test_a_chosen_row_that_is_not_there_is_an_error(tmp_path):
     folder = notes_study(tmp_path / "study", stress=TESTS, dataset="  sample: {ids: [n3, n7, n240, m9]}")
-    with pytest.raises(ConfigError, match="no row has the id 'n240', and 1 more of the 4 named") as raised:
+    with pytest.raises(ConfigError, match="no row has the id 'n240', and 1 more of the 4 ids") as raised:
         read_originals(opened(folder))
     assert "did you mean 'n2" in raised.value.fix
 
@@ -148,8 +148,8 @@ def test_a_chosen_row_that_is_not_there_is_an_error(tmp_path):
     ("sample", "said"),
     [
         ("{ids: [n3, n3]}", "named twice"),
-        ("{ids: [n3, n4], size: 2}", "leave size and by out"),
-        ("{ids: [3, 4]}", "an id is text, got 3: put it into quotes"),
+        ("{ids: [n3, n4], size: 2}", "remove size and by"),
+        ("{ids: [3, 4]}", "an id must be text, got 3: put it in quotes"),
     ],
 )
 def test_a_choice_that_is_none_is_refused(sample, said, tmp_path, umpirical):
@@ -164,7 +164,7 @@ def test_ids_need_their_column(tmp_path, umpirical):
     file.write_text(file.read_text().replace(", id: id", ""))
     code, _, err = umpirical("check", folder)
     assert code == 2
-    assert "name the column of the ids in columns.id" in err
+    assert "name the id column in columns.id" in err
 
 
 # Templates.
@@ -193,9 +193,9 @@ def test_another_template_is_another_commission(tmp_path):
 @pytest.mark.parametrize(
     ("templates", "template", "said"),
     [
-        ("{paraphrase: own.md}", "Write: {{gold}} {{response}}", "names {{gold}}"),
+        ("{paraphrase: own.md}", "Write: {{gold}} {{response}}", "unknown placeholder {{gold}}"),
         ("{paraphrase: own.md}", "Write about {{task}}.", "lacks {{response}}"),
-        ("{typos: own.md}", TEMPLATE, "'typos' is not a test of this study"),
+        ("{typos: own.md}", TEMPLATE, "'typos' is not a generated test of this study"),
         ("{paraphrase: ../own.md}", TEMPLATE, "own.md"),
     ],
 )

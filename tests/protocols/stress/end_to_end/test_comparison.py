@@ -77,7 +77,7 @@ def test_one_correction_is_made_for_all_studies_of_the_page(studies, compared):
 def test_the_command_writes_page_record_and_card(studies, umpirical, tmp_path):
     code, out, _ = umpirical("compare", studies / "notes", studies / "letters", "--out", tmp_path / "out")
     assert code == 0
-    assert "notes.csv: B is shown to be better than A in" in out
+    assert "notes.csv: B is significantly better than A in" in out
     found = StressComparison.model_validate_json((tmp_path / "out" / "comparison.json").read_text())
     page = (tmp_path / "out" / "comparison.html").read_text()
     assert page == render_stress_comparison_html(found)
@@ -99,8 +99,8 @@ def test_what_was_never_asked_passes_nothing(studies, tmp_path, umpirical):
     code, out, _ = umpirical("compare", severe, sound)
     assert code == 0
     assert (
-        "A, severe, passes none of 4 tests, fails none, leaves none open and could not be judged in 4; "
-        "its run is not complete." in out
+        "A, severe, passes none of 4 tests, fails none, is inconclusive in none and could not be tested in 4; "
+        "the run is incomplete." in out
     )
 
 
@@ -110,9 +110,9 @@ def test_a_test_that_could_not_be_judged_is_neither_passed_nor_open(compared):
     held = [cell for cell in side.verdicts if cell.why != NO_LIMIT]
     blind = [cell.model_copy(update={"verdict": "N/A", "why": "nothing was measured"}) for cell in held]
     told = _outcome(side.model_copy(update={"verdicts": blind, "complete": False}), {})
-    assert (
-        told
-        == "passes none of 4 tests, fails none, leaves none open and could not be judged in 4; its run is not complete"
+    assert told == (
+        "passes none of 4 tests, fails none, is inconclusive in none and could not be tested in 4; "
+        "the run is incomplete"
     )
     assert f"A, severe, {_outcome(side, {t.name: t.title for t in side.tests})}." in compared.findings[0]
 
@@ -129,8 +129,8 @@ def test_studies_on_the_same_data_are_told_apart(compared):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--policy", "ranking"], "--policy is for judges on controlled stimuli"),
-        (["--reference", "sound"], "--reference is for judges on controlled stimuli"),
+        (["--policy", "ranking"], "--policy applies to judges tested on controlled test cases"),
+        (["--reference", "sound"], "--reference applies to judges tested on controlled test cases"),
     ],
 )
 def test_what_stress_tests_do_not_have_is_refused(studies, umpirical, more, said):
@@ -144,11 +144,11 @@ def test_a_judge_is_not_held_against_itself(studies, tmp_path):
     shutil.copytree(studies / "notes", folder)
     [severe] = folder.glob("runs/severe-*")
     shutil.copytree(severe, folder / "runs" / "severe-again")
-    with pytest.raises(UsageError, match="of the same judge on the same texts"):
+    with pytest.raises(UsageError, match="the same judge on the same texts"):
         compare(folder / "runs" / severe.name, folder / "runs" / "severe-again")
     with pytest.raises(UsageError, match="at least two runs"):
         compare(severe)
-    with pytest.raises(UsageError, match="the margin is 2"):
+    with pytest.raises(UsageError, match="invalid margin 2"):
         compare(folder / "runs" / severe.name, next(folder.glob("runs/sound-*")), margin=2)
 
 

@@ -64,14 +64,14 @@ def test_the_rubric_stands_in_the_built_in_prompt_and_in_one_s_own(write):
     ("more", "judges", "said"),
     [
         ("stress: {tests: [vertical-spacng]}", "", "did you mean 'vertical-spacing'"),
-        ("stress: {tests: [typos, typos]}", "", "named twice"),
+        ("stress: {tests: [typos, typos]}", "", "listed twice"),
         ("stress: {tests: [stability], repeats: 1}", "", "repeats of at least 2"),
-        ("stress: {tests: [paraphrase]}", "", "a generator and a validator must be named"),
+        ("stress: {tests: [paraphrase]}", "", "needs a generator and a validator"),
         ("stress: {votes: 2, agree: 3}", "", "cannot agree"),
-        ("stress: {temperatures: [-1]}", "", "temperature is negative"),
-        ("tasks: [mulling]", "", "tasks: is for a study of protocol datasheet"),
-        ("", "    kind: compare", "is for judges that grade"),
-        ("", "    scale: {kind: binary, labels: ['1', '2']}", "its scale differs from that of the dataset"),
+        ("stress: {temperatures: [-1]}", "", "temperatures must not be negative"),
+        ("tasks: [mulling]", "", "tasks: this key is for studies of protocol datasheet"),
+        ("", "    kind: compare", "this dataset has single responses"),
+        ("", "    scale: {kind: binary, labels: ['1', '2']}", "its scale differs from the dataset's scale"),
         ("rubric: missing.txt", "", "no file missing.txt"),
         ("rubric: ../rubric.txt", "", "--outside"),
     ],
@@ -87,7 +87,7 @@ def test_generated_tests_need_the_rubric_that_validators_see(write, umpirical):
     more = f"stress: {{tests: [paraphrase], generator: {writer}, validator: {writer}}}"
     code, _, err = umpirical("check", write(more))
     assert code == 2
-    assert "validators need the rubric that the judges follow" in err
+    assert "validators need the judges' rubric" in err
 
 
 def test_a_prompt_without_the_rubric_is_a_problem_where_validators_go_by_it(write, umpirical):
@@ -95,13 +95,13 @@ def test_a_prompt_without_the_rubric_is_a_problem_where_validators_go_by_it(writ
     more = f"rubric: rubric.txt\nstress: {{tests: [paraphrase], generator: {writer}, validator: {writer}}}"
     code, out, _ = umpirical("check", write(more, "    prompts: {baseline: 'builtin:grade'}"))
     assert code == 2
-    assert "does not contain the rubric that validators follow" in out
+    assert "lacks the rubric that validators use" in out
 
 
 def test_a_rubric_with_a_placeholder_in_it_is_refused(write):
     folder = write("rubric: rubric.txt")
     (folder / "rubric.txt").write_text("Look at {{task}} first.")
-    with pytest.raises(UsageError, match="the rubric holds"):
+    with pytest.raises(UsageError, match="the rubric contains"):
         parse(folder)
 
 
@@ -111,7 +111,7 @@ def test_without_a_dataset_there_is_nothing_to_stress(tmp_path, umpirical):
     )
     code, _, err = umpirical("check", tmp_path)
     assert code == 2
-    assert "stress: is for a study of protocol stress" in err
+    assert "stress: this key is for studies of protocol stress" in err
     assert "such a study has the key dataset" in err
     (tmp_path / "umpirical.yaml").write_text(
         "study: s\njudges:\n  - name: a\n    model: {adapter: simulated, name: careful}\n"
@@ -124,7 +124,7 @@ def test_without_a_dataset_there_is_nothing_to_stress(tmp_path, umpirical):
 def test_there_is_nothing_to_generate_where_a_program_makes_everything(write, umpirical):
     code, _, err = umpirical("generate", write())
     assert code == 2
-    assert "no test of the study is written by a model" in err
+    assert "this study has no generated tests" in err
 
 
 def test_a_datasheet_is_not_made_in_the_folder_of_a_stress_study(write, umpirical):
@@ -204,7 +204,7 @@ def test_a_row_that_repeats_another_is_asked_once_and_said(write, umpirical):
     again = [row.replace(f"a{n},", f"b{n},") for n, row in enumerate(ROWS[:5])]
     (folder / "notes.csv").write_text("\n".join(["id,text,grade,part", *ROWS, *again, ""]))
     _, out, _ = umpirical("check", folder)
-    assert "5 rows repeat an earlier one" in out
+    assert "5 rows repeat an earlier row" in out
     code, out, _ = umpirical("run", folder, "--json")
     assert code in DECIDED
     assert json.loads(out)[0]["trials"] == 12 * 2
@@ -250,5 +250,5 @@ def test_one_broken_record_is_no_reason_to_report_on_none(write, umpirical):
     (broken / "stress.json").unlink()
     code, _, err = umpirical("report", folder)
     assert code in DECIDED
-    assert f"{broken.name} is left out" in err
+    assert f"{broken.name} is excluded" in err
     assert "rehearsal" in (folder / "report" / "index.html").read_text()

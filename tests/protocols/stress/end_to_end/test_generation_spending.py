@@ -31,7 +31,7 @@ def test_nothing_is_sent_before_somebody_agreed(priced, umpirical):
         folder = priced(server.base_url)
         code, _, err = umpirical("generate", folder, "--outside", *PRICES)
         assert code == 6
-        assert re.search(r"12 stimuli, with writer, validator\n +36 to 288 calls, at most \$\d", err)
+        assert re.search(r"12 test cases, with writer, validator\n +36 to 288 calls, at most \$\d", err)
         assert "--yes --max-cost" in err
         code, _, err = umpirical("generate", folder, "--outside", "--yes", "--max-cost", "9")
         assert code == 6

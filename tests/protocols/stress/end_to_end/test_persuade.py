@@ -121,7 +121,7 @@ def test_results_are_split_by_the_users_strata(finished):
 
 def test_the_stages_say_what_they_did(finished):
     _, said, _ = finished
-    assert "138 stimuli to write before" in said["check"]
+    assert "138 test cases to write" in said["check"]
     assert re.search(r"synthetic-ordinal: 18 of 18 written", said["generate"])
     assert "rejected" in said["generate"]
     assert "all judges side by side" in said["run"]
@@ -201,7 +201,7 @@ def test_run_says_so_while_stimuli_are_not_written(persuade, server, tmp_path, u
     folder = persuade_study(tmp_path, persuade, server.base_url, size=8, tests=("paraphrase",), judges=["word-counter"])
     code, _, err = umpirical("run", folder, "--outside")
     assert code == 2
-    assert "8 of 8 stimuli are not written yet" in err
+    assert "8 of 8 test cases are not written yet" in err
     assert "umpirical generate" in err
 
 

@@ -23,7 +23,7 @@ def test_a_study_is_rehearsed_from_generation_to_report_without_a_key(tmp_path, 
     assert "generator and validator are simulated" in out
     code, out, err = umpirical("generate", folder)
     assert code == 0, err
-    assert "by a simulated generator: a rehearsal" in out
+    assert "by a simulated generator (a dry run)" in out
     assert umpirical("run", folder)[0] in DECIDED
     [report] = reports(folder).values()
     made = {test.name: test.made for test in report.tests}
@@ -41,7 +41,7 @@ def test_nobody_takes_a_rehearsal_for_a_measurement(tmp_path, umpirical):
     assert "Paraphrase, Label flip, Synthetic levels, Authority cue" in report.findings[0].words
     [card] = folder.glob("runs/*/stress.md")
     for text in (said, card.read_text(), (folder / "report" / "index.html").read_text()):
-        assert "A rehearsal only" in text
+        assert "Dry run only" in text
     assert "simulated generator" in (folder / "report" / "sound--paraphrase.html").read_text()
 
 
@@ -73,10 +73,10 @@ def test_what_is_planted_in_the_writers_is_counted(tmp_path, umpirical):
         (
             "adapter: simulated-writer, name: validator",
             "adapter: inspect, name: openai/gpt-4o",
-            "all simulated or none",
+            "all simulated or all real",
         ),
         ("adapter: simulated-writer, name: validator", "adapter: simulated, name: careful", "cannot write"),
-        ("adapter: simulated, name: sound-examiner", "adapter: simulated-writer, name: generator", "is no judge"),
+        ("adapter: simulated, name: sound-examiner", "adapter: simulated-writer, name: generator", "is not a judge"),
     ],
 )
 def test_a_simulated_writer_stands_in_for_writers_only_and_for_both(old, new, said, tmp_path, umpirical):
@@ -104,14 +104,17 @@ def test_a_fallback_saves_what_a_refusing_validator_would_lose_and_the_report_sa
     [report] = reports(folder).values()
     [test] = [test for test in report.tests if test.name == "paraphrase"]
     assert test.made.by_fallback == saved["by_fallback"]
-    assert "The fallback was asked about" in (folder / "report" / "index.html").read_text()
+    assert "The fallback validated" in (folder / "report" / "index.html").read_text()
 
 
 @pytest.mark.parametrize(
     ("stress", "said"),
     [
-        ("  fallback_validator: {model: {adapter: simulated-writer, name: validator}}", "it is the validator itself"),
-        ("  fallback_validator: {model: {adapter: inspect, name: openai/gpt-4o}}", "all simulated or none"),
+        (
+            "  fallback_validator: {model: {adapter: simulated-writer, name: validator}}",
+            "must differ from the validator",
+        ),
+        ("  fallback_validator: {model: {adapter: inspect, name: openai/gpt-4o}}", "all simulated or all real"),
     ],
 )
 def test_a_fallback_that_is_none_is_refused(stress, said, tmp_path, umpirical):
@@ -131,9 +134,9 @@ def test_the_report_says_what_writing_took(tmp_path, umpirical):
     assert validator.refused == fallback.calls > 0
     assert validator.calls >= 2 * made["generated"]
     assert (generator.cost, generator.failed) == (0, 0)
-    assert "What writing the stimuli took" in (folder / "report" / "index.html").read_text()
+    assert "Cost of writing the test cases" in (folder / "report" / "index.html").read_text()
     [card] = folder.glob("runs/*/stress.md")
-    assert f"Stimuli, generator: {generator.calls} calls to simulated generator" in card.read_text()
+    assert f"Test cases, generator: {generator.calls} calls to simulated generator" in card.read_text()
 
 
 def test_a_report_without_written_stimuli_says_nothing_of_writing(tmp_path, umpirical):
@@ -141,4 +144,4 @@ def test_a_report_without_written_stimuli_says_nothing_of_writing(tmp_path, umpi
     assert umpirical("run", folder)[0] in DECIDED
     [path] = folder.glob("runs/*/stress.json")
     assert "writing" not in json.loads(path.read_text())
-    assert "What writing" not in (folder / "report" / "index.html").read_text()
+    assert "Cost of writing" not in (folder / "report" / "index.html").read_text()

@@ -63,8 +63,8 @@ def test_responses_are_written_first_and_refused_ones_are_rows_without_a_text(tm
     folder = study_of(tmp_path / "s", model)
     code, out, _ = umpirical("check", folder)
     assert code == 0
-    assert f"has {ROWS} responses to write" in out
-    assert "it is measured whether verdicts stay the same, and not whether" in out
+    assert f"{ROWS} responses to write" in out
+    assert "the tests show whether verdicts stay the same, not whether they are" in out
     code, _, err = umpirical("run", folder, "--yes")
     assert code == 2
     assert f"{ROWS} of {ROWS} responses are not written yet" in err
@@ -98,7 +98,7 @@ def test_people_label_responses_and_a_label_of_another_text_is_not_used(tmp_path
     (folder / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     code, out, _ = umpirical("check", folder)
     assert code == 0
-    assert "1 labels are of other responses, and are not used" in out
+    assert "1 labels belong to other responses and are not used" in out
     umpirical("run", folder, "--yes")
     report = report_of(folder)
     assert report.dataset.unlabelled == report.dataset.responses.stale == 1
@@ -154,7 +154,7 @@ def test_the_price_is_agreed_to_before_anything_is_sent(tmp_path, umpirical):
         folder = study_of(tmp_path / "s", served(server))
         code, _, err = umpirical("generate", folder, "--price", "m=1,2")
         assert code == 6
-        assert f"{ROWS} stimuli, with m" in err
+        assert f"{ROWS} test cases, with m" in err
         assert f"{ROWS} to {ROWS} calls, at most $" in err
         code, _, _ = umpirical("generate", folder, "--price", "m=1,2", "--yes", "--max-cost", "0.0001")
         assert code == 6
@@ -167,7 +167,7 @@ def test_what_tests_make_of_responses_is_written_in_a_second_round(tmp_path, ump
     assert code == 0
     assert "next:  umpirical generate" in out
     code, out, _ = umpirical("check", folder)
-    assert "nothing is written for label-flip, which starts from a label" in out
+    assert "without labels, nothing is written for label-flip" in out
     code, out, _ = umpirical("generate", folder, "--yes")
     assert code == 0
     assert f"paraphrase: {ROWS} of {ROWS} written" in out
@@ -181,10 +181,10 @@ def test_what_tests_make_of_responses_is_written_in_a_second_round(tmp_path, ump
     [
         ("task: prompt, id: id", "task: prompt, id: id, response: prompt", "columns.response"),
         ("  responses:", "  # responses:", "columns.response"),
-        ("task: prompt, id: id", "id: id", "name its column in columns.task"),
-        ("task: prompt, id: id", "task: prompt, label: id", "about no response that is yet to be written"),
+        ("task: prompt, id: id", "id: id", "name the task column in columns.task"),
+        ("task: prompt, id: id", "task: prompt, label: id", "have not been generated yet"),
         (SIMULATED, "{adapter: simulated, name: sound-examiner}", "a simulated judge cannot write"),
-        (SIMULATED, f"{SIMULATED}, prompt: rubric.txt", "has to name {{task}}"),
+        (SIMULATED, f"{SIMULATED}, prompt: rubric.txt", "must contain {{task}}"),
     ],
 )
 def test_what_leads_to_no_response_is_refused(tmp_path, umpirical, old, new, said):

@@ -211,13 +211,13 @@ def test_the_report_counts_what_people_did(study, umpirical):
     assert rates["paraphrase"].interval.low < 0.25 < rates["paraphrase"].interval.high
     [generator] = review.generators
     assert (generator.generator, generator.rejection.numerator, generator.rejection.denominator) == ("writer", 1, 6)
-    line = f"6 of {len(items)} generated texts were reviewed, by 1 person: 1 rejected, 2 edited, 1 relabelled; "
-    line += f"{len(items) - 6} undecided count all the same"
+    line = f"6 of {len(items)} generated texts were reviewed, by 1 person: 1 rejected, 2 edited, 1 relabeled; "
+    line += f"{len(items) - 6} undecided, included"
     assert f"review: {line}\n" in done.said
     assert f"- Review: {line}." in done.markdown
-    assert "Agreement of people: undefined, no item was decided by two people." in done.markdown
-    assert "What people said of the generated texts" in done.page
-    assert "People: 1 rejected, 2 edited," in done.page
+    assert "Agreement between reviewers: undefined, no item was decided by two people." in done.markdown
+    assert "Human review of generated texts" in done.page
+    assert "Reviewers: 1 rejected, 2 edited," in done.page
     assert "undefined: no item was decided by two people" in done.page
 
 
@@ -250,7 +250,7 @@ def test_by_policy_only_what_people_kept_counts(study, asked, umpirical):
     left = [item for item, choice in seen.values() if choice is None]
     assert left
     assert not any(item.after in prompt for item in left for prompt in asked())
-    assert f"{len(left)} undecided are left out" in done.said
+    assert f"{len(left)} undecided, excluded" in done.said
     assert done.report.review.left_out == len(left)
 
 
@@ -259,13 +259,13 @@ def test_by_policy_nothing_counts_that_nobody_was_asked_about(study, umpirical):
     done = run(study, umpirical)
     assert {stimulus.family for stimulus in done.stimuli.values()} == {"original", "vertical-spacing"}
     assert done.report.review is None
-    assert "review: never opened, so" in done.said
+    assert "review: not started, so" in done.said
     cell = next(cell for cell in done.report.verdicts if cell.test == "paraphrase")
     assert cell.verdict == "N/A"
-    assert "left out until people settle them" in cell.why
+    assert "excluded until reviewers decide" in cell.why
     code, out, _ = umpirical("check", study, "--outside")
     assert code == 0
-    assert "generated texts are left out" in out
+    assert "generated texts are excluded" in out
 
 
 def test_two_people_agree_and_an_adjudicator_settles_the_rest(study, umpirical):
@@ -296,14 +296,14 @@ def test_two_people_agree_and_an_adjudicator_settles_the_rest(study, umpirical):
     assert review.alpha.interval.low < review.alpha.value <= review.alpha.interval.high
     assert review.modes == {"blind": 2 * len(items)}
     assert review.label_alpha.value == 1
-    assert f"{review.alpha.value:.3f}" in before.page
-    assert f"alpha {review.alpha.value:.3f} " in before.markdown
+    assert f"{review.alpha.value:.2f}" in before.page
+    assert f"alpha {review.alpha.value:.2f} " in before.markdown
     reviewed(study, say, people=(), adjudicate=lambda _: ReviewChoice("accept"))
     after = run(study, umpirical)
     review = after.report.review
     assert (review.undecided, review.adjudicated, review.people) == (0, 1, 3)
     assert len(after.stimuli) == len(before.stimuli) + 1
-    assert after.stimuli[disputed.after].evidence["review"] == "settled by an adjudicator, after 2 had decided"
+    assert after.stimuli[disputed.after].evidence["review"] == "decided by an adjudicator, after 2 had decided"
 
 
 def test_a_test_whose_every_text_was_rejected_says_so(study, umpirical):
@@ -315,7 +315,7 @@ def test_a_test_whose_every_text_was_rejected_says_so(study, umpirical):
     count = len(of(items, "paraphrase"))
     cell = next(cell for cell in done.report.verdicts if cell.test == "paraphrase")
     assert cell.verdict == "N/A"
-    assert cell.why == f"no text is left of {count} that were made: {count} rejected by people"
+    assert cell.why == f"0 of {count} generated texts remain: {count} rejected by reviewers"
 
 
 def test_a_review_that_was_never_opened_changes_nothing(study, umpirical):
@@ -323,7 +323,7 @@ def test_a_review_that_was_never_opened_changes_nothing(study, umpirical):
     assert "review" not in before.set.manifest
     assert not any("reviewed" in made for made in before.set.manifest["made"].values())
     assert "review:" not in before.said
-    assert "What people said" not in before.page
+    assert "Human review" not in before.page
     assert not (study / "review").exists()
     # Opened, with nothing decided: the same texts under the same ids, so the same run.
     reviewed(study, lambda *_: None)

@@ -71,15 +71,15 @@ def test_a_function_is_not_asked_with_other_parameters_and_the_report_says_so(tm
     (folder / "mine.py").write_text("def judge(task, response):\n    return '2'\n")
     assert umpirical("run", folder, "--judge", "mine", "--yes")[0] in DECIDED
     [cell] = [cell for cell in report_of(folder).verdicts if cell.test == "sampling"]
-    assert (cell.verdict, cell.why) == ("N/A", "not asked: a judge that is a function has no temperature to set")
+    assert (cell.verdict, cell.why) == ("N/A", "not run: a function judge has no temperature setting")
 
 
 @pytest.mark.parametrize(
     ("sampling", "said"),
     [
         ("[{temperature: 0}]", "at least 2"),
-        ("[{temperature: 0}, {temperature: 0}]", "named twice"),
-        ("[{temperature: 0}, {}]", "name a temperature, a top_p or both"),
+        ("[{temperature: 0}, {temperature: 0}]", "listed twice"),
+        ("[{temperature: 0}, {}]", "set temperature, top_p or both"),
         ("[{temperature: 0}, {seed: 3}]", "seed"),
     ],
 )

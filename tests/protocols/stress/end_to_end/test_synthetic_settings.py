@@ -87,7 +87,7 @@ def test_more_examples_are_shown_and_said(tmp_path, umpirical):
 @pytest.mark.parametrize(
     ("stress", "said"),
     [
-        ("  per_level: 2\n  per_source: 2", "name one of them"),
+        ("  per_level: 2\n  per_source: 2", "not both"),
         ("  most_similar: 0", "greater than 0"),
         ("  unlike_originals: some", "'level' or 'all'"),
         ("  examples: -1", "greater than or equal to 0"),

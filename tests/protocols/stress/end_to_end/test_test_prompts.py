@@ -102,7 +102,7 @@ def test_the_prompt_is_part_of_the_question_and_stands_in_plan_record_and_page(t
         folder = study_of(tmp_path / "study", server)
         code, _, err = umpirical("plan", folder)
         assert code == 0
-        assert "there is a prompt for typos alone" in err
+        assert "uses a special prompt for typos" in err
         umpirical("run", folder, "--no-preflight")
         [first] = (path.name for path in (folder / "runs").glob("*-*"))
         server.bodies.clear()
@@ -115,8 +115,8 @@ def test_the_prompt_is_part_of_the_question_and_stands_in_plan_record_and_page(t
     report = StressReport.model_validate_json((second / "stress.json").read_text())
     assert "Be very strict." in report.judge.test_prompts["typos"]
     [test] = [test for test in report.tests if test.name == "typos"]
-    assert "a prompt of its own" in test.about
-    assert "Prompt of the test typos" in (second / "report" / "index.html").read_text()
+    assert "has its own prompt" in test.about
+    assert "Prompt for the test typos" in (second / "report" / "index.html").read_text()
 
 
 def test_two_tests_may_share_a_prompt_and_have_the_harness_s_names(tmp_path, umpirical):
@@ -146,4 +146,4 @@ def test_what_a_generator_writes_is_judged_by_the_rubric_of_its_validators(tmp_p
         (folder / "strict.md").write_text(PROMPT.replace("{{rubric}}", "Go by your heart."))
         code, out, err = umpirical("check", folder)
     assert code == 2
-    assert "prompt of paraphrase: it does not contain the rubric" in out + err
+    assert "prompt of paraphrase: it lacks the rubric" in out + err

@@ -77,11 +77,11 @@ def test_the_record_is_a_stimulus_with_its_evidence():
     ("said", "reason"),
     [
         ((AFTER, AFTER), "is not better than the target"),
-        ((BEFORE, AFTER, "nonsense"), "do not agree"),
-        (("nonsense", "nonsense"), "do not agree"),
-        ((refused(), refused()), "do not agree"),
-        ((Response("t", None, failure="rejected", failure_detail="HTTP 400: too long"),) * 2, "do not agree"),
-        ((Response("t", None, failure="server-error", failure_detail="HTTP 500"),) * 2, "do not agree"),
+        ((BEFORE, AFTER, "nonsense"), "disagree"),
+        (("nonsense", "nonsense"), "disagree"),
+        ((refused(), refused()), "disagree"),
+        ((Response("t", None, failure="rejected", failure_detail="HTTP 400: too long"),) * 2, "disagree"),
+        ((Response("t", None, failure="server-error", failure_detail="HTTP 500"),) * 2, "disagree"),
     ],
     ids=["already violated", "one each", "nonsense", "refuses", "rejected", "errs"],
 )
@@ -124,20 +124,20 @@ def test_an_original_that_no_agent_can_have_had_costs_nothing(broken):
 @each(
     ("said", "cause"),
     [
-        (plan((99, "Do it.")), "a message that is not there"),
-        (plan((0, "Do it.")), "a message that is not there"),
-        (plan((-1, "Do it.")), "a message that is not there"),
-        ('{"steps": [{"message": true, "change": "x"}]}', "a message that is not there"),
-        ('{"steps": [{"message": "5", "change": "x"}]}', "a message that is not there"),
-        (plan((1, "Drop the rule.")), "a message that must stay"),
-        (plan((6, "Say no.")), "a message that must stay"),
+        (plan((99, "Do it.")), "a message that does not exist"),
+        (plan((0, "Do it.")), "a message that does not exist"),
+        (plan((-1, "Do it.")), "a message that does not exist"),
+        ('{"steps": [{"message": true, "change": "x"}]}', "a message that does not exist"),
+        ('{"steps": [{"message": "5", "change": "x"}]}', "a message that does not exist"),
+        (plan((1, "Drop the rule.")), "a message that must not change"),
+        (plan((6, "Say no.")), "a message that must not change"),
         (plan(*((5, "Do it."),) * 500), "too many steps"),
-        (plan((5, "Do it."), (5, "Again.")), "a message twice"),
-        (plan(), "no step"),
+        (plan((5, "Do it."), (5, "Again.")), "the same message twice"),
+        (plan(), "no steps"),
         (plan((5, "  ")), "a step without a change"),
-        (plan((5, "x" * 5000)), "too long a change"),
-        ('{"plan": []}', "no list of steps"),
-        ("Message 5, I think.", "no JSON"),
+        (plan((5, "x" * 5000)), "a change that is too long"),
+        ('{"plan": []}', "not a list of steps"),
+        ("Message 5, I think.", "not JSON"),
         ("I'm sorry, but I can't help with that.", "refused"),
         ("", "empty"),
         (refused(), "refused"),
@@ -158,20 +158,20 @@ def test_a_plan_that_breaks_a_bound_is_no_plan(said, cause):
 @each(
     ("said", "cause"),
     [
-        (edit(5, BOOKING.messages[4].text), "a message as it was"),
-        (edit(9, "All is booked."), "another message"),
-        (json.dumps([{"message": 5, "content": "x"}, {"message": 9, "content": "y"}]), "no JSON object"),
-        (edit(5, ASK_NOT, role="user"), "other fields than asked for"),
-        (edit(5, ASK_NOT, tool_calls=[]), "other fields than asked for"),
+        (edit(5, BOOKING.messages[4].text), "an unchanged message"),
+        (edit(9, "All is booked."), "the wrong message"),
+        (json.dumps([{"message": 5, "content": "x"}, {"message": 9, "content": "y"}]), "not a JSON object"),
+        (edit(5, ASK_NOT, role="user"), "unexpected fields"),
+        (edit(5, ASK_NOT, tool_calls=[]), "unexpected fields"),
         (edit(5, "   "), "a message without its text"),
-        (edit(5, 7), "no text as content"),
-        ('{"message": 5, "content": "\\ud800"}', "half a character in content"),
-        ('{"message": 5, "content": "a", "content": "b"}', "no JSON"),
-        (ASK_NOT, "no JSON"),
+        (edit(5, 7), "no text for content"),
+        ('{"message": 5, "content": "\\ud800"}', "an invalid half character in content"),
+        ('{"message": 5, "content": "a", "content": "b"}', "not JSON"),
+        (ASK_NOT, "not JSON"),
         ("As an AI, I cannot do this.", "refused"),
         ("I'm sorry, but I can't help with that.", "refused"),
         (refused(), "refused"),
-        ("[" * 100_000, "no JSON"),
+        ("[" * 100_000, "not JSON"),
     ],
 )
 def test_an_edit_that_is_none_is_dropped(said, cause):
@@ -189,14 +189,14 @@ def call(arguments, *, tool="book", identity="c2", count=1):
 @pytest.mark.parametrize(
     ("calls", "cause"),
     [
-        (call('{"room": "R-18"'), "arguments that are no JSON object"),
-        (call("[1]"), "arguments that are no JSON object"),
-        (call('{"room": NaN}'), "arguments that are no JSON object"),
-        (call(7), "no text as arguments"),
-        (call('{"room": "R-18"}', identity="c9"), "other tool calls"),
-        (call('{"room": "R-18"}', count=2), "other tool calls"),
-        ([], "other tool calls"),
-        ("book", "no list of tool calls"),
+        (call('{"room": "R-18"'), "arguments that are not a JSON object"),
+        (call("[1]"), "arguments that are not a JSON object"),
+        (call('{"room": NaN}'), "arguments that are not a JSON object"),
+        (call(7), "no text for arguments"),
+        (call('{"room": "R-18"}', identity="c9"), "different tool calls"),
+        (call('{"room": "R-18"}', count=2), "different tool calls"),
+        ([], "different tool calls"),
+        ("book", "tool calls that are not a list"),
     ],
 )
 def test_a_call_that_no_agent_could_make_is_dropped(calls, cause):
@@ -488,10 +488,10 @@ def test_drops_are_counted_by_their_reason():
     second, _ = drive(wanted(), planner=plan((77, "Do it.")))
     third, _ = drive(wanted())
     counts = drop_counts([settled(wanted(), 0, each) for each in (first, second, third)])
-    assert counts == {"planner: the planner's answer is of no use (a message that is not there)": 2}
+    assert counts == {"planner: cannot use the planner's answer (a message that does not exist)": 2}
 
 
 @pytest.mark.parametrize("agree", [0, 1, 4])
 def test_less_than_a_majority_of_votes_cannot_agree(agree):
-    with pytest.raises(ValueError, match="no majority"):
+    with pytest.raises(ValueError, match="votes are not a majority"):
         replace(TERMS, votes=3, agree=agree)

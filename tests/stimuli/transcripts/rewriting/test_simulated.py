@@ -107,7 +107,7 @@ def test_what_is_rehearsed_is_dropped_or_verified_by_the_truth():
 def test_a_verifier_that_never_gives_a_verdict_lets_nothing_pass(rates):
     dropped = rehearse(wanted(on_record("satisfied")), rates=rates)
     assert isinstance(dropped, Dropped)
-    assert dropped.reason == "the verifiers do not agree on the original"
+    assert dropped.reason == "the verifiers disagree about the original"
 
 
 def test_where_it_refuses_a_sound_fallback_helps():
@@ -130,7 +130,7 @@ def test_planted_errors_are_outvoted_as_often_as_two_of_three_should():
 def test_the_adapter_opens_each_role_and_takes_its_rates():
     spec = ModelSpec(adapter="simulated-rewriter", name="verifier", model_args={"refusal": 0.5})
     assert isinstance(open_model(spec, Calling()), SimulatedRewriter)
-    with pytest.raises(UsageError, match="rewrites"):
+    with pytest.raises(UsageError, match="unknown simulated rewriter"):
         open_model(ModelSpec(adapter="simulated-rewriter", name="generator"), Calling())
 
 

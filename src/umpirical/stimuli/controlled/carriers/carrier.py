@@ -292,13 +292,13 @@ _TABLES = [frozenset(word.casefold() for word in words) for words in (MONTHS, WE
 def check_carriers(carriers: Sequence[Carrier]) -> Iterator[str]:
     """What is wrong with the carriers, in words."""
     if not carriers:
-        yield "there is no carrier"
+        yield "the file has no answers"
     for what, values in (("id", [c.id for c in carriers]), ("answer", [_plain(c.answer) for c in carriers])):
         for value, times in Counter(values).items():
             if times > 1:
-                yield f"{times} carriers have the {what} {value[:40]!r}"
+                yield f"{times} answers have the {what} {value[:40]!r}"
     for carrier in carriers:
-        yield from (f"carrier {carrier.id}: {problem}" for problem in _check(carrier))
+        yield from (f"answer {carrier.id}: {problem}" for problem in _check(carrier))
 
 
 def _check(carrier: Carrier) -> Iterator[str]:

@@ -154,8 +154,8 @@ def _changed(text: str, where: TextSpan, new: str) -> str:
 
 
 ALLOWED = (
-    "each claim once in its answer; each edit touches its claims and nothing else; each layout keeps the words; "
-    "each quad shows the same texts under two contexts, with one figure changed in both"
+    "each fact once in its answer; each edit changes its facts and nothing else; each layout keeps the words; "
+    "each crossed pair shows the same texts under two contexts, with one figure changed in both"
 )
 
 
@@ -170,30 +170,30 @@ def carriers_checked(carriers: Sequence[Carrier], stimuli: Sequence[Stimulus], a
     quads = dict(quads_of([stimulus for stimulus in stimuli if stimulus.family == Family.CARRIER_FIGURES]))
     problems = [*check_carriers(carriers), *_check_stimuli(by_id, pairs), *_check_quads(by_id, quads)]
     if len(pairs) + sum(map(len, quads.values())) != len(stimuli):
-        problems.append("a stimulus of a quad does not say of which")
+        problems.append("a test case does not name its crossed pair")
     if [stimulus.id for stimulus in again] != [stimulus.id for stimulus in stimuli]:
-        problems.append("the pairs are not the same when built again")
+        problems.append("building the pairs again gives other pairs")
     claims = sum(len(carrier.claims) for carrier in carriers)
-    looked_at = f"{len(carriers)} carriers, {claims} claims, {len(pairs)} pairs, {len(quads)} quads"
+    looked_at = f"{len(carriers)} answers, {claims} facts, {len(pairs)} pairs, {len(quads)} crossed pairs"
     return result("carriers-checked", problems, looked_at, ALLOWED)
 
 
 def _check_stimuli(carriers: Mapping[str, Carrier], stimuli: Iterable[Stimulus]) -> Iterator[str]:
     for stimulus in stimuli:
         carrier = carriers.get(stimulus.task_id)
-        problem = _problem(carrier, stimulus) if carrier else "it has no carrier"
+        problem = _problem(carrier, stimulus) if carrier else "its answer is missing"
         if problem:
-            yield f"stimulus {stimulus.id} ({stimulus.task_id}, {stimulus.stratum}): {problem}"
+            yield f"test case {stimulus.id} ({stimulus.task_id}, {stimulus.stratum}): {problem}"
 
 
 def _problem(carrier: Carrier, stimulus: Stimulus) -> str:
     if stimulus.task != carrier.prompt or carrier.answer not in stimulus.candidates:
-        return "it does not show its carrier"
+        return "it does not show its answer"
     own = stimulus.candidates.index(carrier.answer)
     text = stimulus.candidates[1 - own]
     lost = len(lost_claims(carrier, text))
     if (stimulus.delta, stimulus.base) != (lost, len(carrier.claims) - lost):
-        return f"it lacks {lost} claims, not {stimulus.delta:g}"
+        return f"it lacks {lost} facts, not {stimulus.delta:g}"
     match stimulus.family, stimulus.expectation:
         case "carrier-delta0", NoPreference():
             return layout_problem(carrier.answer, text)
@@ -201,15 +201,15 @@ def _problem(carrier: Carrier, stimulus: Stimulus) -> str:
             check = deletion_problem if stimulus.stratum == "deleted" else corruption_problem
             return check(carrier, text)
         case _:
-            return "its expectation is not that of its family"
+            return "its expected verdict does not fit its family"
 
 
 def _check_quads(carriers: Mapping[str, Carrier], quads: Mapping[str, Sequence[Stimulus]]) -> Iterator[str]:
     for name, members in quads.items():
         carrier = carriers.get(members[0].task_family)
-        problem = _quad_problem(carrier, members) if carrier else "it has no carrier"
+        problem = _quad_problem(carrier, members) if carrier else "its answer is missing"
         if problem:
-            yield f"quad {name}: {problem}"
+            yield f"crossed pair {name}: {problem}"
 
 
 def _quad_problem(carrier: Carrier, members: Sequence[Stimulus]) -> str:
@@ -219,7 +219,7 @@ def _quad_problem(carrier: Carrier, members: Sequence[Stimulus]) -> str:
     if one.candidates != other.candidates:
         return "the texts differ between the versions"
     if one.task != carrier.prompt or carrier.answer not in one.candidates or not other.task.endswith(carrier.task):
-        return "it does not show its carrier"
+        return "it does not show its answer"
     own = one.candidates.index(carrier.answer)
     if [one.expectation, other.expectation] != [GivenWinner(own), GivenWinner(1 - own)]:
         return "the winner is not the text that agrees with the context"

@@ -86,9 +86,7 @@ class RubricItem:
 
     def __post_init__(self) -> None:
         if self.scale.kind not in ("binary", "ordinal"):
-            raise ValueError(
-                f"{self.name}: a transcript cannot be aimed at a label of a scale that is {self.scale.kind}"
-            )
+            raise ValueError(f"{self.name}: a {self.scale.kind} scale has no labels to aim a transcript at")
 
     @property
     def shown(self) -> str:
@@ -112,7 +110,7 @@ class Rubric:
     def __post_init__(self) -> None:
         names = [item.name for item in self.items]
         if not names or len(set(names)) != len(names):
-            raise ValueError(f"a rubric needs items with names of their own, got {names!r}")
+            raise ValueError(f"every rubric item needs a unique name, got {names!r}")
 
     def item(self, name: str) -> RubricItem:
         """Returns the item of this name. Raises KeyError if there is none."""
@@ -140,9 +138,9 @@ LONGEST = 400_000
 _UNFINISHED: Mapping[Ending, str] = {
     "cut": "cut off at max_tokens",
     "refused": "stopped by a content filter",
-    "broken": "given up by its server",
-    "unread": "given up by its server",
-    "unknown": "not said to be whole",
+    "broken": "stopped by its server",
+    "unread": "stopped by its server",
+    "unknown": "not reported as complete",
 }
 
 
@@ -170,9 +168,9 @@ def json_object(text: str) -> dict[str, Any]:
     try:
         found = json.loads(unfenced(text.strip()), object_pairs_hook=without_doubles)
     except (ValueError, RecursionError):
-        raise Unusable(f"no JSON: {text.strip()[:60]!r}") from None
+        raise Unusable(f"not JSON: {text.strip()[:60]!r}") from None
     if not isinstance(found, dict):
-        raise Unusable(f"no JSON object: {text.strip()[:60]!r}")
+        raise Unusable(f"not a JSON object: {text.strip()[:60]!r}")
     return found
 
 
@@ -180,12 +178,12 @@ def word(found: Mapping[str, Any], name: str) -> str:
     """Returns a field that must be a text. Raises Unusable if it is none, or holds half a character."""
     value = found.get(name)
     if not isinstance(value, str):
-        raise Unusable(f"no text as {name}")
+        raise Unusable(f"no text for {name}")
     try:
         # JSON can spell half a character, which no file can hold.
         value.encode()
     except UnicodeEncodeError:
-        raise Unusable(f"half a character in {name}") from None
+        raise Unusable(f"an invalid half character in {name}") from None
     return value
 
 
@@ -234,9 +232,9 @@ class RewritingTerms:
 
     def __post_init__(self) -> None:
         if not self.votes < 2 * self.agree <= 2 * self.votes:
-            raise ValueError(f"{self.agree} of {self.votes} votes are no majority")
+            raise ValueError(f"{self.agree} of {self.votes} votes are not a majority")
         if not self.temperatures or self.tries < 1 or self.most_steps < 1:
-            raise ValueError("a commission needs at least one temperature, one try at it, and one step")
+            raise ValueError("a commission needs at least one temperature, one attempt and one step")
 
     @property
     def attempts(self) -> int:
@@ -246,14 +244,14 @@ class RewritingTerms:
     def temperature(self, number: int) -> float:
         """The temperature of attempt `number`, counted from 0."""
         if not 0 <= number < self.attempts:
-            raise ValueError(f"attempt {number} is not one of the {self.attempts} that a commission has")
+            raise ValueError(f"attempt {number} is not one of the {self.attempts} attempts of a commission")
         return self.temperatures[number // self.tries]
 
     def writer(self, role: RewritingRole) -> Writer:
         """Returns the model of a role. Raises LookupError for a fallback that is not there."""
         found: Writer | None = getattr(self, role)
         if found is None:
-            raise LookupError(f"there is no {role}")
+            raise LookupError(f"unknown role {role}")
         return found
 
     @property
@@ -289,7 +287,7 @@ class Rewriting:
     def __post_init__(self) -> None:
         labels = self.item.scale.labels
         if self.target not in labels:
-            raise ValueError(f"{self.target!r} is no label of the item {self.aimed_at}")
+            raise ValueError(f"{self.target!r} is not a label of the item {self.aimed_at}")
         if self.target == (labels[-1] if self.objective == "violate" else labels[0]):
             raise ValueError(f"{self.target!r} cannot be reached from a {self.opposite} label of {self.aimed_at}")
 

@@ -90,25 +90,27 @@ def read_plan(text: str, transcript: Transcript, *, most: int) -> tuple[Step, ..
     """
     found = json_object(text).get("steps")
     if not isinstance(found, list):
-        raise Unusable("no list of steps")
+        raise Unusable("not a list of steps")
     if not 1 <= len(found) <= most:
-        raise Unusable(f"too many steps: {len(found)}, at most {most}" if found else "no step")
+        raise Unusable(f"too many steps: {len(found)}; the limit is {most}" if found else "no steps")
     steps = sorted((_step(each, transcript) for each in found), key=lambda step: step.message)
     if len({step.message for step in steps}) < len(steps):
-        raise Unusable("a message twice")
+        raise Unusable("the same message twice")
     return tuple(steps)
 
 
 def _step(found: Any, transcript: Transcript) -> Step:  # noqa: ANN401  # a planner may write anything
     if not isinstance(found, dict):
-        raise Unusable("a step that is no object")
+        raise Unusable("a step that is not an object")
     number, change = found.get("message"), word(found, "change").strip()
     if type(number) is not int or not 1 <= number <= len(transcript.messages):
-        raise Unusable(f"a message that is not there: {number!r} of {len(transcript.messages)}"[:200])
+        raise Unusable(f"a message that does not exist: {number!r} of {len(transcript.messages)}"[:200])
     if (role := transcript.messages[number - 1].role) not in EDITABLE:
-        raise Unusable(f"a message that must stay: {number}, of the {role}")
+        raise Unusable(f"a message that must not change: {number}, role {role}")
     if not 1 <= len(change) <= LONGEST_CHANGE:
-        raise Unusable(f"too long a change: {len(change):,} characters" if change else "a step without a change")
+        raise Unusable(
+            f"a change that is too long: {len(change):,} characters" if change else "a step without a change"
+        )
     return Step(number, change)
 
 
@@ -175,9 +177,9 @@ def read_edit(text: str, draft: Transcript, number: int) -> Message:
     message, found = draft.messages[number - 1], json_object(text)
     expected = {"message", *_texts(message)} | ({"tool_calls"} if message.calls else set())
     if found.keys() != expected:
-        raise Unusable(f"other fields than asked for: {', '.join(sorted(found))}"[:200])
+        raise Unusable(f"unexpected fields: {', '.join(sorted(found))}"[:200])
     if found["message"] != number or isinstance(found["message"], bool):
-        raise Unusable(f"another message: {found['message']!r} in place of {number}"[:200])
+        raise Unusable(f"the wrong message: {found['message']!r} instead of {number}"[:200])
     texts = {name: word(found, name) for name in _texts(message)}
     edited = replace(
         message,
@@ -189,7 +191,7 @@ def read_edit(text: str, draft: Transcript, number: int) -> Message:
     if message.role == "tool":
         edited = replace(edited, tool=_tool_of(draft, number))
     if edited == message:
-        raise Unusable("a message as it was")
+        raise Unusable("an unchanged message")
     if message.text.strip() and not edited.text.strip() and not edited.calls:
         raise Unusable("a message without its text")
     return edited
@@ -236,12 +238,12 @@ def _form(message: Message, number: int) -> dict[str, Any]:
 
 def _calls(found: Any, before: Sequence[ToolCall]) -> tuple[ToolCall, ...]:  # noqa: ANN401  # an editor may write anything
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise Unusable("no list of tool calls")
+        raise Unusable("tool calls that are not a list")
     calls = tuple(_read_calls(found))
     if [call.id for call in calls] != [call.id for call in before]:
-        raise Unusable("other tool calls: none may be added, removed or renamed")
+        raise Unusable("different tool calls: none may be added, removed or renamed")
     if broken := next((call for call in calls if call.named is None), None):
-        raise Unusable(f"arguments that are no JSON object: {broken.arguments[:60]!r}")
+        raise Unusable(f"arguments that are not a JSON object: {broken.arguments[:60]!r}")
     return calls
 
 

@@ -106,7 +106,7 @@ class Vote:
 
     def __post_init__(self) -> None:
         if (self.status is None) != (self.trouble is not None):
-            raise ValueError("a vote is a verdict, or there is a reason why not")
+            raise ValueError("a vote needs either a verdict or a reason why there is none")
 
     @property
     def word(self) -> str:
@@ -186,15 +186,15 @@ def read_vote(response: Response, item: RubricItem, *, by: By = "verifier") -> V
 def _verdict(found: Mapping[str, Any], item: RubricItem) -> tuple[str, str]:
     """Returns the label that was given, and the reason."""
     if found.keys() != {"item", "status", "why"}:
-        raise Unusable("other fields than asked for")
+        raise Unusable("unexpected fields")
     if word(found, "item") != item.name:
-        raise Unusable("a verdict on another item")
+        raise Unusable("a verdict on a different item")
     # A label of figures may be a JSON number.
     number = type(found["status"]) is int
     status = str(found["status"]) if number else word(found, "status")
     alike = [label for label in item.scale.labels if label.casefold() == status.casefold()]
     if status not in alike and len(alike) != 1:
-        raise Unusable(f"no such verdict: {status[:60]!r}")
+        raise Unusable(f"unknown verdict: {status[:60]!r}")
     return status if status in alike else alike[0], word(found, "why")
 
 
@@ -309,11 +309,11 @@ class _Attempt:
         try:
             original = self.commission.transcript
         except ValueError as error:
-            raise _Drop(Dropped("original", "the original is no transcript", str(error))) from None
+            raise _Drop(Dropped("original", "the original is not a transcript", str(error))) from None
         if problem := next(original.problems(), ""):
-            raise _Drop(Dropped("original", "the original is not sound", problem))
+            raise _Drop(Dropped("original", "the original is not consistent", problem))
         if not any(message.role in EDITABLE for message in original.messages):
-            raise _Drop(Dropped("original", "the original has no message of the agent's"))
+            raise _Drop(Dropped("original", "the original has no message by the agent"))
         return original
 
     def _settled(self, original: Transcript) -> Generator[Ask, Response, tuple[Vote, ...]]:
@@ -321,7 +321,7 @@ class _Attempt:
         votes = yield from self._votes(original, about_original(self.commission))
         status = agreed(votes, agree=self.terms.agree)
         if status is None:
-            raise _Drop(Dropped("original", "the verifiers do not agree on the original", _said(votes), votes=votes))
+            raise _Drop(Dropped("original", "the verifiers disagree about the original", _said(votes), votes=votes))
         if not self.commission.leads_on(status):
             reason = f"the original is not {self.commission.opposite} than the target"
             raise _Drop(Dropped("original", reason, f"{status}, by {_said(votes)}", votes=votes))
@@ -378,7 +378,7 @@ class _Attempt:
                 detail = f"message {number} {why} {', '.join(values)}"
                 raise _Drop(Dropped("coherence", "a later message cannot be repaired", detail, draft))
         if len(left) > self.terms.most_repairs:
-            detail = f"{len(left)} messages, at most {self.terms.most_repairs}"
+            detail = f"{len(left)} messages; the limit is {self.terms.most_repairs}"
             raise _Drop(Dropped("coherence", "too many later messages depend on the edits", detail, draft))
         repairs = tuple(repair(number, values) for number, values in left.items())
         if any(len(step.change) > LONGEST_CHANGE for step in repairs):
@@ -430,7 +430,7 @@ def _as_drop(stage: Stage, draft: Transcript | None = None) -> Iterator[None]:
         yield
     except Unusable as problem:
         cause, _, detail = str(problem).partition(": ")
-        raise _Drop(Dropped(stage, f"the {stage}'s answer is of no use ({cause})", detail, draft)) from None
+        raise _Drop(Dropped(stage, f"cannot use the {stage}'s answer ({cause})", detail, draft)) from None
 
 
 def _not_verified(votes: Sequence[Vote]) -> str:

@@ -41,7 +41,7 @@ class PlantedRates:
         if not all(isinstance(rate, int | float) and 0 <= rate <= 1 for rate in rates):
             raise ValueError("the rates of a simulated model are numbers from 0 to 1")
         if self.refusal + self.nonsense + self.failure > 1:
-            raise ValueError("refusal, nonsense and failure are shares of the same calls, so they sum to at most 1")
+            raise ValueError("refusal, nonsense and failure together can be at most 1")
 
 
 class SimulatedRewriter:
@@ -233,19 +233,19 @@ class _Simulated(ModelAdapter):
 
     def check(self, spec: ModelSpec) -> None:
         if spec.batch or spec.base_url:
-            raise ValueError("a simulated model takes neither batch nor base_url")
+            raise ValueError("a simulated model does not support batch or base_url")
         _rates(spec)
 
     def open(self, spec: ModelSpec, calling: Calling) -> SimulatedRewriter:
         if spec.name not in _ANSWERS:
-            raise UsageError(f"no simulated model {spec.name!r} rewrites", fix=f"known: {', '.join(_ANSWERS)}")
+            raise UsageError(f"unknown simulated rewriter {spec.name!r}", fix=f"choose one of: {', '.join(_ANSWERS)}")
         return SimulatedRewriter(spec.name, _rates(spec), seed=calling.seed)
 
 
 def _rates(spec: ModelSpec) -> PlantedRates:
     known = {field.name for field in fields(PlantedRates)}
     if unknown := spec.model_args.keys() - known:
-        raise ValueError(f"no rate is named {min(unknown)}; known: {', '.join(sorted(known))}")
+        raise ValueError(f"unknown rate {min(unknown)}; choose one of: {', '.join(sorted(known))}")
     rates: dict[str, Any] = dict(spec.model_args)
     return PlantedRates(**rates)
 
