@@ -109,7 +109,7 @@ def test_every_command_that_reads_runs_takes_the_same_names():
             command = cli.get_command(context, name)
             [target] = [each for each in command.params if isinstance(each, click.Argument)]
             assert target.name == "target", name
-            for way in ("folder", "file", "name of a run or a judge"):
+            for way in ("run folder", "name of a run or a judge", "study"):
                 assert way in " ".join(command.help.split()), name
 
 

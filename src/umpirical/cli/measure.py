@@ -401,7 +401,7 @@ def generate_command(source: StudyFlags, flags: SpendingFlags, *, as_json: bool)
     from umpirical.study.spending import WRITERS, Spending, response_bill
 
     loaded = source.load()
-    remark("reading the dataset and planning")
+    remark("reading the dataset and planning what to write")
     if not isinstance(loaded.protocol, WritesStimuli):
         raise WritesStimuli.missing(loaded.protocol)
     writing, overrides = loaded.protocol.writing(loaded), flags.price_overrides()

@@ -156,7 +156,7 @@ class DraftFlags:
 @click.option(
     "--model", "name", required=True, help="The model that drafts: provider/model, or its name at --base-url."
 )
-@click.option("--base-url", help="An OpenAI-compatible server, such as http://127.0.0.1:8000/v1")
+@click.option("--base-url", help="URL of an OpenAI-compatible server, such as http://127.0.0.1:8000/v1")
 @click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key; never the key itself.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("my-task.yaml"), show_default=True)
 @click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 10), help="Most calls to make.")

@@ -68,7 +68,9 @@ def read(text: str, *, name: str) -> object:
         return _Reader(yaml.parse(text, Loader=PARSER), name).document()
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigError(str(error.problem or "not valid YAML"), where=f"{name}:{line}") from None
+        shown = [*text.splitlines(), ""][min(line, text.count("\n") + 1) - 1].strip()[:60]
+        fix = f"check the indentation, quotes and brackets of that line and the one before: {shown}"
+        raise ConfigError(str(error.problem or "not valid YAML"), where=f"{name}:{line}", fix=fix) from None
     except ReaderError as error:
         raise _unacceptable(error.character, name) from None
     except UnicodeEncodeError as error:

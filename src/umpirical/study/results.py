@@ -68,7 +68,8 @@ def find_runs(target: str | Path) -> RunTarget:
     if path.is_file():
         _refuse_other_files(path)
         return RunTarget(path.parent, tuple(run_folders(path.parent)), whole=True)
-    study, known = path.parent, run_folders(path.parent)
+    study = path.parent.parent if path.parent.name == "runs" else path.parent
+    known = run_folders(study)
     named = [run for run in known if run.name == path.name] or [run for run in known if _judge_of(run) == path.name]
     if named:
         return RunTarget(study, tuple(named), whole=False)
