@@ -198,7 +198,7 @@ def test_the_gate_passes_what_was_made():
     whole = [*carrier_stimuli(CARRIERS, seed=1), *made()]
     found = gate(whole)
     assert found.passed
-    assert found.found == "2 carriers, 8 claims, 11 pairs, 5 quads, no problem"
+    assert found.found == "2 answers, 8 facts, 11 pairs, 5 crossed pairs, no problem"
 
 
 @pytest.mark.parametrize(
@@ -212,9 +212,9 @@ def test_the_gate_passes_what_was_made():
         (1, lambda _: {"task": f"{CONTEXT}\n\n{BOATS.task}"}, "in exactly one word"),
         (1, lambda _: {"task": f"{CONTEXT.replace('£14', '£24')}\n\n{BOATS.task}"}, "do not change alike"),
         (1, lambda _: {"version": "P"}, "two versions"),
-        (0, lambda _: {"task": BOATS.task}, "does not show its carrier"),
+        (0, lambda _: {"task": BOATS.task}, "does not show its answer"),
         (0, lambda _: {"delta": 2.0}, "not one claim that differs"),
-        (0, lambda _: {"task_family": "carrier:none"}, "has no carrier"),
+        (0, lambda _: {"task_family": "carrier:none"}, "its answer is missing"),
     ],
 )
 def test_a_quad_that_is_not_crossed_is_found(version, change, words):
@@ -226,12 +226,12 @@ def test_a_quad_that_is_not_crossed_is_found(version, change, words):
 
 
 def test_a_stimulus_outside_its_quad_is_found():
-    assert "does not say of which" in gate([replace(s, quad="") for s in made([BOATS])]).found
+    assert "does not name its crossed pair" in gate([replace(s, quad="") for s in made([BOATS])]).found
 
 
 def test_both_texts_changed_is_found():
     texts = lambda s: tuple(text.replace("the landing", "a landing") for text in s.candidates)  # noqa: E731
-    assert "does not show its carrier" in gate([replace(s, candidates=texts(s)) for s in made([BOATS])]).found
+    assert "does not show its answer" in gate([replace(s, candidates=texts(s)) for s in made([BOATS])]).found
     only = lambda s: tuple(t if t == ANSWER else t.replace("the landing", "a landing") for t in s.candidates)  # noqa: E731
     assert "more than a figure in one claim" in gate([replace(s, candidates=only(s)) for s in made([BOATS])]).found
 

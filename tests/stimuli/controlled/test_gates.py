@@ -160,7 +160,7 @@ BESIDE = next(s for s in built("screen") if s.quad == PROSE_QUAD.quad and s.vers
 def test_a_quad_of_the_set_is_crossed():
     found = crossed(TASKS, [PROSE_QUAD, BESIDE])
     assert found.passed
-    assert found.found == "1 quads, 7 judges that see the texts alone each right in .5000, no problem"
+    assert found.found == "1 crossed pairs; each of 7 judges that do not see the task is right in 50%, no problem"
 
 
 def test_texts_that_differ_between_the_versions_are_stopped():
@@ -230,9 +230,9 @@ def test_a_quad_with_one_stimulus_or_with_three_is_stopped():
 
 def test_a_pair_of_the_ladder_that_is_in_no_quad_is_stopped():
     alone = replace(PROSE_QUAD, quad="")
-    assert told([alone]).startswith(f"stimulus {alone.id} is in no quad")
+    assert told([alone]).startswith(f"test case {alone.id} has no crossed pair")
     mixed = [*built("screen"), *(s for s in built("screen", ladder="filler") if s.family == "ladder")]
-    assert "is in no quad" in told(mixed)
+    assert "has no crossed pair" in told(mixed)
 
 
 def test_a_transform_in_one_version_only_is_stopped():

@@ -270,7 +270,7 @@ def test_twins_of_one_name_and_families_of_one_prompt_are_found():
     ("old", "new", "problem"),
     [
         ("gets tuna for dinner", "gets some for dinner", "'The cat of Ida gets some for dinner.' does not state"),
-        ("green one is", "green tuna is", "what the other version asks for, 'The green tuna is what Ida would fill.'"),
+        ("green one is", "green tuna is", "a fact of the other version, 'The green tuna is what Ida would fill.'"),
         ("which kind", "how much tuna", "the request gives ('tuna',) away"),
         ("          - Give the cat of {owner} tuna every time.\n", "", "needs at least two forms"),
         ("gets tuna for dinner.", "gets tuna. For dinner.", "is not one sentence"),
