@@ -102,7 +102,7 @@ def test_the_command_that_would_go_on_is_named_and_does(umpirical, tmp_path):
         assert code == 6
         (enough,) = re.findall(r"run the same command with --max-cost (\S+)", err)
         so_far = server.bill
-        assert f"${so_far:.4f} of the budget of $10 is booked" in err
+        assert f"${so_far:.4f} of the budget of $10 is spent or reserved" in err
         code, _, _ = umpirical("run", study, "--yes", "--max-cost", enough)
         assert code != 6
         assert server.requests == CALLS

@@ -53,7 +53,7 @@ ARGUMENTS = {
     "result": lambda folder: [str(folder / "umpirical.yaml")],
     "name": lambda _: ["ann"],
     "what": lambda _: ["config"],
-    "model": lambda _: ["gpt-4o"],
+    "models": lambda _: ["gpt-4o"],
     "shell": lambda _: ["bash"],
 }
 """What each argument of a command is given, so that the command uses the hostile folder wherever it can."""
@@ -217,19 +217,24 @@ def test_host_variable_code_data_and_answers_are_named(traps, capsys, tmp_path):
     port = traps.url.split(":")[2].partition("/")[0]
     expected = {
         "plain": [f"sends prompts to 127.0.0.1, port {port}, unencrypted, on this machine", f"the value of {SECRET}"],
-        "inspect-base-url": [f"sends your key for openai to 127.0.0.1:{port}   <- the key is meant for openai"],
-        "inspect-arguments": ["sends prompts to hf, through inspect", "opens hf/theirs with trust_remote_code = True"],
+        "inspect-base-url": [f"sends your key for openai to 127.0.0.1:{port}   <- check this: the key is for openai"],
+        "inspect-arguments": ["sends prompts to hf, through inspect", "passes trust_remote_code = True to hf/theirs"],
         "function": ["runs the Python function their_judge:judge", "may import their_judge.py"],
         "function-of-the-machine": ["runs the Python function os:system"],
         "program": ["judge.py, with your environment", "may load judge.py"],
-        "program-of-the-machine": ["runs the program sh -c", "<- its code is in the command itself"],
+        "program-of-the-machine": ["runs the program sh -c", "<- check this: its code is in the command itself"],
         "endpoint": [f"sends prompts to 127.0.0.1, port {port}, unencrypted", f"the value of {SECRET}"],
-        "endpoint-for-grades": [f"asks 127.0.0.1:{port} with a=b", "<- the name is of another secret"],
-        "generator": [f"sends the value of {SECRET} to 127.0.0.1:{port}   <- the name is of another secret"],
+        "endpoint-for-grades": [
+            f"calls 127.0.0.1:{port} with a=b",
+            "<- check this: the variable name looks like a secret",
+        ],
+        "generator": [
+            f"sends the value of {SECRET} to 127.0.0.1:{port}   <- check this: the variable name looks like a secret"
+        ],
         "dataset-outside": [f"reads {traps.outside / 'data.csv'}, the dataset, outside its folder"],
         "rubric-outside": [f"reads {traps.outside / 'secret.txt'}, the rubric, outside its folder"],
         "dataset-on-the-hub": ["downloads theirs/data from the Hugging Face hub"],
-        "raised-limits": ["raises dataset.limits.bytes to 1,125,899,906,842,624, from 1,073,741,824"],
+        "raised-limits": ["raises dataset.limits.bytes from 1,073,741,824 to 1,125,899,906,842,624"],
         "shipped-run": ["uses the answers in runs/theirs-1"],
     }
     for name, lines in expected.items():
@@ -308,7 +313,7 @@ def test_a_judge_that_the_person_names_is_not_asked_about(capsys, tmp_path):
     (folder / "my_own_judge.py").write_text("def judge(task, first, second):\n    return '1'\n")
     words = ["datasheet", "my_own_judge:judge", "--folder", str(folder), "--size", "screen"]
     code, _, err = outcome(capsys, words)
-    assert code == 6, "only the price is unknown"
+    assert code == 3, "it was asked, and always names the first answer"
     assert "used here" not in err
 
 
@@ -320,10 +325,10 @@ def test_on_a_terminal_the_question_is_asked_once_and_no_is_the_default(traps, s
     for answer, code in (("", 2), ("n", 2), ("y", 0)):
         found, seen = on_a_terminal(command, answer)
         assert found == code, seen
-        assert seen.count("Agree to this") == 1
+        assert seen.count("Approve this study") == 1
         assert SECRET in seen
     found, seen = on_a_terminal(command, "")
-    assert (found, seen.count("Agree to this"), server.requests) == (0, 0, [])
+    assert (found, seen.count("Approve this study"), server.requests) == (0, 0, [])
 
 
 def test_the_python_functions_ask_too(traps, server, tmp_path):

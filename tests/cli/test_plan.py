@@ -289,7 +289,7 @@ def test_the_cap_holds_and_a_higher_one_goes_on_without_asking_again(umpirical, 
         assert code == 6
         assert f"{calls:,} already answered" in err
         assert first < spent() <= Decimal(caps[1]), "what the first command spent counts"
-        assert f"${first:.4f} of the budget of ${caps[1]} is booked" in err
+        assert f"${first:.4f} of the budget of ${caps[1]} is spent or reserved" in err
 
         code, out, err = umpirical("run", study, "--yes", "--max-cost", caps[2], "--json")
         assert code == REFUSED

@@ -213,7 +213,7 @@ def test_links_are_written_anew_files_are_taken_along_and_code_is_left_alone(tmp
     assert "](../examples/gate/README.md)" in (tmp_path / "automate" / "gates.md").read_text(encoding="utf-8")
     assert not list(tmp_path.rglob("head.md"))
     for page in (ROOT / "docs" / "reference" / "api.md", ROOT / "docs" / "connect" / "judges.md"):
-        there, here = (path.read_text(encoding="utf-8") for path in (page, tmp_path / page.name))
+        there, here = (path.read_text(encoding="utf-8") for path in (page, tmp_path / site.place(page)))
         fenced = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
         assert fenced.findall(there) == fenced.findall(here)
 

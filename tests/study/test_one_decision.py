@@ -207,7 +207,9 @@ def places(study, judge, shared):
     yield "Python", front_door.load(document).decision
     if study.protocol == "stress":
         yield "side by side", shown((study.folder / "report" / "index.html").read_text(), after=f"<h3>{judge}</h3>")
-    assert set(re.findall(r"\(policy ([^)]*)\)", said + reports + told["line"])) == {policy}
+    assert set(re.findall(r"^[^:]*? \(policy ([^)]*)\):", "\n".join((said, reports, told["line"])), re.MULTILINE)) == {
+        policy
+    }
     expected = INCOMPLETE if judge == "failing" else EXIT_CODES[record["decision"]["verdict"]]
     codes = {reported, gated, alone}
     yield "exit codes", record["decision"]["verdict"] if codes == {expected} else f"exit codes {codes}"

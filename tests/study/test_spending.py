@@ -78,7 +78,7 @@ def test_the_front_door_keeps_the_same_budget(tmp_path):
             front_door.run(study, max_cost=9, progress=False, trust=True)
         assert server.bill == first
         (need,) = re.findall(r"--max-cost (\S+)", reached.value.fix)
-        with pytest.raises(SpendRefused, match=r"is booked already") as refused:
+        with pytest.raises(SpendRefused, match=r"is spent or reserved already") as refused:
             front_door.run(study, progress=False, trust=True)
         assert f"max_cost={need}" in refused.value.fix
         (report,) = front_door.run(study, max_cost=need, progress=False, trust=True)
