@@ -140,7 +140,7 @@ def test_a_run_that_can_be_resumed_is_neither(umpirical, study, tmp_path):
     code, out, _ = umpirical("gate", tmp_path, "--junit", tmp_path / "gate.xml")
     assert code == RESUMABLE
     assert "Not enough data (policy ranking): " in out
-    assert "the run is incomplete: " in out
+    assert "The run is incomplete: " in out
     JUNIT.validate(tmp_path / "gate.xml")
     code, _, err = umpirical("gate", run_of(study, "sound"), "--baseline", tmp_path)
     assert code == USAGE
