@@ -37,7 +37,7 @@ def test_a_run_on_a_full_disk_says_so_and_can_be_resumed(small_disk, left):
         full = command("run", study, "--yes")
         _, err = full.communicate(timeout=900)
         assert full.returncode == 5, err
-        assert "the disk is full; all answers so far are kept" in err
+        assert "the disk is full; all replies so far are kept" in err
         assert "bug" not in err
         [run] = (study.parent / "runs").iterdir()
         filler.unlink()
@@ -54,10 +54,10 @@ def test_a_run_on_a_full_disk_says_so_and_can_be_resumed(small_disk, left):
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (sqlite3.OperationalError("disk I/O error"), "cannot write: disk I/O error; all answers so far are kept"),
-        (OSError(errno.EFBIG, "File too large"), "File too large; all answers so far are kept"),
+        (sqlite3.OperationalError("disk I/O error"), "cannot write: disk I/O error; all replies so far are kept"),
+        (OSError(errno.EFBIG, "File too large"), "File too large; all replies so far are kept"),
         (OSError("ZSTD compression failed: Allocation error : not enough memory"), "not enough memory"),
-        (MemoryError(), "not enough memory; all answers so far are kept"),
+        (MemoryError(), "not enough memory; all replies so far are kept"),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), "not enough memory"),
     ],
 )
