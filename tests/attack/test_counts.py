@@ -157,7 +157,7 @@ def test_a_precision_that_does_not_follow_from_the_plan_is_named(run):
     rewrite(run, "plan/precision.json", measures=[{**kept["measures"][0], "units": 10**6}, *kept["measures"][1:]])
     assert broken(run) == {"precision.json": "it does not follow from the plan"}
     rewrite(run, "plan/precision.json", measures=[{"units": 3}])
-    with pytest.raises(Damaged, match="cannot be read"):
+    with pytest.raises(Damaged, match="cannot read"):
         estimated(run)
 
 

@@ -264,7 +264,7 @@ async def test_no_server_extends_its_deadline():
         ({"url": "http://h?x=1"}, "url"),
         ({"url": "http://h/\nx"}, "url"),
         ({"body": {"a": "{{first}}"}}, "second}} is missing"),
-        ({"body": {"a": "{{first}} {{second}} {{label}}"}}, "no {{label}}"),
+        ({"body": {"a": "{{first}} {{second}} {{label}}"}}, "has no field {{label}}"),
         ({"body": {"a": "{{first}} {{second}}", "b": float("nan")}}, "must be valid JSON"),
         ({"body": {"{{first}}": "{{second}}"}}, "first}} is missing"),
         ({"headers": {"Host": "h"}}, "cannot be set"),

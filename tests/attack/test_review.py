@@ -210,7 +210,7 @@ def test_an_edit_has_a_length(review):
     ana = Person(review, "ana", "reviewer")
     form = {"item": "paraphrase-1", "kind": "edit", "mark": ana.mark}
     status, _, page = ana.ask("POST", "/decide", form | {"text": "x" * 200_001})
-    assert (status, "200,001 characters, allowed: 200,000" in page) == (422, True)
+    assert (status, "200,001 characters; the limit is 200,000" in page) == (422, True)
     assert ana.ask("POST", "/decide", form | {"text": "x" * 200_000})[0] == 303
 
 

@@ -114,7 +114,7 @@ async def test_no_server_extends_its_deadline_by_sending_a_little_at_a_time(monk
 
 async def test_a_redirect_names_its_host_and_is_not_followed(monkeypatch):
     first = await check(SERVERS["redirect with a password"], "openai-compatible", monkeypatch)
-    assert "points to 127.0.0.1:" in first.failure_detail
+    assert "redirects to 127.0.0.1:" in first.failure_detail
     assert "password" not in first.failure_detail
     assert "ELSEWHERE" in ELSEWHERE
 

@@ -83,7 +83,7 @@ def test_a_request_that_a_server_will_never_take_does_not_block_the_study(persua
         code, out, _ = umpirical("generate", folder, "--outside", "--json")
         assert code == 0
         made = json.loads(out)["paraphrase"]
-        assert made["rejected"]["the generator was refused the request"] > 0
+        assert made["rejected"]["the generator had its request rejected"] > 0
         assert made["open"] == 0
         assert umpirical("run", folder, "--outside")[0] in DECIDED
 
@@ -102,4 +102,4 @@ def test_a_wrong_key_leaves_everything_open_and_says_so(persuade, tmp_path, umpi
         code, out, _ = umpirical("generate", folder, "--outside")
     assert code == 5
     assert re.search(r"failed 8: rejected: HTTP 401: .*no such key", out)
-    assert "open 8" in out
+    assert "missing 8" in out
