@@ -206,9 +206,7 @@ def export(review: ReviewFlags, form: str, out: Path) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @_shared
 @click.option("--format", "form", type=click.Choice(FORMATS), default="umpirical", show_default=True)
-@click.option(
-    "--as", "names", multiple=True, metavar="THEIRS=NAME", help="Rename a person from the file. Repeatable."
-)
+@click.option("--as", "names", multiple=True, metavar="THEIRS=NAME", help="Rename a person from the file. Repeatable.")
 def import_(file: Path, review: ReviewFlags, form: str, names: tuple[str, ...]) -> None:
     """Import the decisions in FILE into the review of STUDY: all of them, or none if one does not fit.
 
