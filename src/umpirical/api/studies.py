@@ -17,8 +17,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale, JudgeKind
 from umpirical.judges.adapters.catalogue import judge_adapter_of
 from umpirical.judges.promptfoo import promptfoo
-from umpirical.judges.reply_formats import format_words, parsed_format
-from umpirical.judges.shapes import AnswerSpec
+from umpirical.judges.reply_formats import parsed_format
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
 from umpirical.protocols.protocol import STUDY_FILE, Study
@@ -78,7 +77,9 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     """
     folder, size, arms, repeats, seed = Path(options.folder), options.size, options.arms, options.repeats, options.seed
     recipe(size)
-    answer = options.answer if isinstance(options.answer, Mapping) else parsed_format(options.answer)
+    # A mapping may say more than an option of the command line can.
+    typed_answer = () if isinstance(options.answer, Mapping) else tuple(options.answer)
+    answer = options.answer if isinstance(options.answer, Mapping) else parsed_format(typed_answer)
     entry = JudgeEntry(options.name, options.kind, options.scale, options.deadline, answer or None)
     design = {"size": size, "arms": ("baseline", *(arm for arm in dict.fromkeys(arms) if arm != "baseline"))}
     targets = [_from_folder(str(judge), folder) for judge in judges if isinstance(judge, str | Path)]
@@ -99,10 +100,10 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     found = {name: each for name, (_, each) in zip(names, written, strict=False) if each is not None}
     study = _as_they_say(replace(study, found=found))
     said = [name if name in targets else target for name, target in zip(names, targets, strict=False)]
-    if (not written or [*entry.told()] == ["answer"]) and not found and seed == 1:
+    if (not written or (typed_answer and [*entry.told()] == ["answer"])) and not found and seed == 1:
         words = [f"--size {size}", *(f"--arm {arm}" for arm in design["arms"] if arm != "baseline")]
         words += [f"--repeats {repeats}"] if repeats > 1 else []
-        words += [format_words(AnswerSpec.model_validate(answer))] if answer else []
+        words += [f"--answer {shlex.quote(word)}" for word in typed_answer]
         again = [" ".join(["umpirical datasheet", shlex.quote(target), *words]) for target in said]
     else:
         # What the command line has no option for can only be said in Python.
@@ -182,7 +183,7 @@ def _data_study(
     try:
         study = parse_study_data(keys, folder, outside=True)
     except ValidationError as error:
-        raise UsageError(first_problem(error), fix=f"see {guide} for the measures and their definitions") from None
+        raise UsageError(first_problem(error), fix=f"see {guide} for the allowed values") from None
     name = keys["judges"][0]["name"]
     typed = [name] if _is_typed(judge, folder) else []
     ensure_trusted(study, agree_if(trust=options.trust), named=typed, data=False)

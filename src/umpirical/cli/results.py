@@ -356,7 +356,9 @@ def _show_gate(gate: "GateDecision") -> None:
 
     line(f"{gate.judge}: {gate.line}")
     for limit in gate.limits:
-        say_check(limit.effect, one_line(f"{limit.title} {limit.allowed}: {limit.why}"))
+        # The reason of a check that was measured has the threshold in it.
+        named = limit.title if limit.allowed in limit.why else f"{limit.title} {limit.allowed}"
+        say_check(limit.effect, one_line(f"{named}: {limit.why}"))
     if gate.policy_line:
         line(gate.policy_line)
     if gate.baseline is None:

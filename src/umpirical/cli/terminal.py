@@ -20,7 +20,7 @@ MAKING_STIMULI = "preparing the test cases"
 """Printed before work that takes some seconds the first time."""
 
 
-MARKS = {"pass": ("✓", "PASS"), "fail": ("✗", "FAIL"), "open": ("?", "OPEN"), "noted": ("!", "note")}
+MARKS = {"pass": ("✓", "PASS"), "fail": ("✗", "FAIL"), "open": ("?", "INCONCLUSIVE"), "noted": ("!", "note")}
 """How a check is marked on a terminal, and in a log."""
 
 COLORS = {"pass": "green", "use": "green", "fail": "red", "do-not-use": "red", "regression": "red"}

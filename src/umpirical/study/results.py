@@ -465,6 +465,7 @@ def gates_and_next(
     target: str | Path, *, policy: str, baseline: str | Path | None, margin: float
 ) -> Iterator[tuple[GateDecision, Command]]:
     """Gates the newest run of each judge of a study; a baseline that is a study has a run of each of them, too."""
+    _refuse_untested(target)
     runs, before = newest_runs(target), newest_runs(baseline) if baseline else []
     for run in runs:
         # One run may be compared with any one other: a judge is often renamed with its prompt.
@@ -472,6 +473,19 @@ def gates_and_next(
         if baseline and not same:
             raise UsageError(f"{baseline} has no run of {_judge_of(run)}", fix="test that judge there, or name another")
         yield gate_and_next(run, policy=policy, baseline=same[0] if same else None, margin=margin)
+
+
+def _refuse_untested(target: str | Path) -> None:
+    """Refuses a study one of whose judges has no run: the others passing would say nothing about it."""
+    from umpirical.study.file import read_study
+
+    if not (file := Path(target) / STUDY_FILE).is_file():
+        return
+    tested = {_judge_of(run) for run in run_folders(Path(target))}
+    # A judge measured by its name alone leaves runs beside a study file that does not name it.
+    judges = [judge.name for judge in read_study(file).spec.judges]
+    if tested and (untested := [name for name in judges if name not in tested]):
+        raise UsageError(f"no run of {', '.join(untested)}", fix=f"umpirical run {target}, or name one run")
 
 
 def _is_record(path: Path) -> bool:

@@ -226,12 +226,12 @@ EXAMINER_PROFILES = {
         _SOUND,
     ),
     "format-swayed": ExaminerProfile(
-        "Gives a text a different and on average lower grade if only its format changes.",
+        "Changes its grade, usually downward, when only the format of a text changes.",
         replace(_SOUND, format_shift=-0.6, format_scatter=0.6),
         defects=_shifted("format"),
     ),
     "wording-swayed": ExaminerProfile(
-        "Gives the same content in other words a different grade, as often higher as lower.",
+        "Changes its grade, up as often as down, when only the wording of a text changes.",
         replace(_SOUND, paraphrase=0.8),
         defects=(("change-rate", "paraphrase"), ("excess-change", "paraphrase")),
     ),
