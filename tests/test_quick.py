@@ -82,7 +82,7 @@ def test_what_nearly_every_test_imports_is_left_to_the_whole_gate(project, monke
     assert concerned(project, "src/umpirical/domain/errors.py") == ["tests/domain/test_errors.py"]
 
 
-def test_what_takes_long_together_is_left_out_from_the_end_and_heavy_tests_do_not_count():
+def test_what_takes_long_together_is_excluded_from_the_end_and_heavy_tests_do_not_count():
     record = Record({"a": Weight(30, {"test_heavy": 26, "test_long": 1.5}), "b": Weight(7), "c": Weight(1)})
     chosen, rest = within(map(Path, "abcd"), record, most=6)
     assert (chosen, rest) == ([Path("a"), Path("c"), Path("d")], [Path("b")])

@@ -32,13 +32,13 @@ copy (
       else case when front then '2' else '1' end end as choice,
     null::varchar as label, null::double as value, null::double as score, null::double as confidence,
     null::varchar as why, null::varchar as reasoning,
-    case when family = 'ladder' then 0 end::int as winner, null::double as base,
-    case when family = 'ladder' then printf('%016x', pair // 2) else '' end as quad,
-    case when family = 'ladder' then 'abc'[1 + pair % 2] else '' end as version,
+    case when family = 'graded' then 0 end::int as winner, null::double as base,
+    case when family = 'graded' then printf('%016x', pair // 2) else '' end as crossed_pair,
+    case when family = 'graded' then 'abc'[1 + pair % 2] else '' end as version,
     .1 as log_length, null::double as level, 'language=English' || chr(10) || 'format=prose' as parts
   from (
     select range as number, range // 2 as pair, range % 2 = 0 as front, hash(range) % 1000 / 1000 as chance,
-      case when (range // 4) % 4 = 0 then 'delta0' else 'ladder' end as family,
+      case when (range // 4) % 4 = 0 then 'equal' else 'graded' end as family,
       case when (range // 4) % 4 = 0 then 0.0 else 1.0 + (range // 4) % 5 end as delta
     from range({count})
   )
@@ -74,7 +74,7 @@ def write_judgments(file: Path, count: int) -> None:
 
     from umpirical.domain.trials import FACTORS
 
-    known = {"order": "case when front then 'uv' else 'vu' end", "arm": "'baseline'", "repeat": "0::int"}
+    known = {"order": "case when front then 'ab' else 'ba' end", "variant": "'baseline'", "repeat": "0::int"}
     empty = {"layout": "null::struct(labels varchar, labels_swapped boolean, options_swapped boolean, tie_place int)"}
     factors = ", ".join(f'{known.get(name) or empty.get(name, "null")} as "{name}"' for name in FACTORS)
     with duckdb.connect(config={"memory_limit": "1GB", "temp_directory": str(file.with_name("written"))}) as db:

@@ -73,8 +73,8 @@ def card(sheet: Datasheet) -> str:
 
 def tile(sheet: Datasheet, title: str) -> str:
     name, stratum, words = TILES[title]
-    record = next(one for one in sheet.measures if (one.name, one.stratum, one.arm) == (name, stratum, "baseline"))
-    states = [limit.verdict for limit in sheet.limits if (limit.measure, limit.stratum) == (name, stratum)]
+    record = next(one for one in sheet.measures if (one.name, one.stratum, one.variant) == (name, stratum, "baseline"))
+    states = [check.verdict for check in sheet.checks if (check.measure, check.stratum) == (name, stratum)]
     state = "fail" if "FAIL" in states else "open" if "INCONCLUSIVE" in states else "pass"
     shown, bounds = measured_value(record, record.result), measured_interval(record, record.result.interval)
     return f'<div class="{state}">{title}<b>{shown} <small>{bounds}</small></b><span>{words}</span></div>'

@@ -96,7 +96,7 @@ SECTIONS = {
     "HttpSpec": "An endpoint",
     "PromptfooSpec": "An assertion of promptfoo's",
     "DatasheetDesignSpec": "The design of a datasheet",
-    "ArmSpec": "A prompt variant",
+    "VariantSpec": "A prompt variant",
     "DesignSpec": "The design of other studies",
     "DatasetSpec": "A dataset",
     "ColumnsSpec": "Columns",

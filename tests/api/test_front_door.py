@@ -238,12 +238,12 @@ def test_what_is_no_judge_is_refused(settings, judge, words):
         umpirical.datasheet(judge, **settings)
 
 
-def test_arms_and_repeats_are_those_of_the_command(settings):
-    report = umpirical.datasheet("simulated:careful", arms=["strict"], repeats=2, **settings)
-    assert (report.record.run.arms, report.record.run.trials) == (["baseline", "strict"], 4 * CALLS)
-    assert report.measure("tie-rate", stratum="0", arm="strict").result.value > 0
+def test_variants_and_repeats_are_those_of_the_command(settings):
+    report = umpirical.datasheet("simulated:careful", variants=["strict"], repeats=2, **settings)
+    assert (report.record.run.variants, report.record.run.trials) == (["baseline", "strict"], 4 * CALLS)
+    assert report.measure("tie-rate", stratum="0", variant="strict").result.value > 0
     with pytest.raises(UsageError, match="no prompt for prompt variant strict"):
-        umpirical.datasheet(longer, arms=["strict"], **settings)
+        umpirical.datasheet(longer, variants=["strict"], **settings)
 
 
 # The same engine as the command line.
@@ -419,10 +419,10 @@ def test_a_record_with_a_part_missing_is_refused(report, tmp_path):
 # Measures from counts.
 
 
-PAIRS = {"arm": "baseline", "family": "delta0", "delta": 0.0, "pairs": 10}
+PAIRS = {"variant": "baseline", "family": "equal", "delta": 0.0, "pairs": 10}
 COUNTS = {
     "vacuum": [
-        {"cluster": f"t{each}", "arm": "baseline", "stratum": "empty", "prompts": 4, "false_preferences": 1.0,
+        {"cluster": f"t{each}", "variant": "baseline", "stratum": "empty", "prompts": 4, "false_preferences": 1.0,
          "unanswered": 0}
         for each in range(5)
     ],
@@ -462,9 +462,9 @@ def test_tallies_and_a_mapping_of_the_same_counts_are_the_same():
 
 def test_a_count_that_is_not_given_is_not_taken_for_0():
     measures = umpirical.measure(COUNTS)
-    for name, missing in (("one-sided-slot", "one_sided_slot_1"), ("one-sided-content", "one_sided_u")):
+    for name, missing in (("one-sided-slot", "one_sided_position_1"), ("one-sided-content", "one_sided_a")):
         assert measures.get(name).result.reason == f"it depends on counts that are not given: {missing}"
-    given = {"pairs": [{**each, "one_sided_slot_1": 1} for each in COUNTS["pairs"]]}
+    given = {"pairs": [{**each, "one_sided_position_1": 1} for each in COUNTS["pairs"]]}
     found = umpirical.measure(given).get("one-sided-slot").result
     assert (found.numerator, found.denominator) == (2, 3)
     assert (
@@ -472,8 +472,8 @@ def test_a_count_that_is_not_given_is_not_taken_for_0():
         == found
     )
     # In one row of two, it is not known either.
-    given["pairs"][0].pop("one_sided_slot_1")
-    assert "one_sided_slot_1" in umpirical.measure(given).get("one-sided-slot").result.reason
+    given["pairs"][0].pop("one_sided_position_1")
+    assert "one_sided_position_1" in umpirical.measure(given).get("one-sided-slot").result.reason
 
 
 def test_the_command_of_a_record_says_all_that_decides_it(settings):
@@ -492,7 +492,7 @@ async def test_counts_are_measured_by_the_twin_too():
     [
         ({"pair": []}, "unknown count 'pair'"),
         ({"pairs": [{**COUNTS["pairs"][0], "positonal": 3}]}, "unknown count 'positonal'"),
-        ({"pairs": [{"cluster": "t"}]}, "pairs.0.arm: Field required"),
+        ({"pairs": [{"cluster": "t"}]}, "pairs.0.variant: Field required"),
         ({"pairs": [{**COUNTS["pairs"][0], "stable": "many"}]}, "pairs.0.stable"),
         ({"pairs": 3}, "pairs"),
         ({"pairs": [3]}, "pairs.0"),
@@ -537,7 +537,7 @@ def test_a_measure_by_its_name_and_stratum(report):
             {},
             ["no target-sensitivity at stratum ''", "strata: '0.5'", "prompt variants: 'baseline'"],
         ),
-        ("dark-current", {"arm": "strict"}, ["prompt variant 'strict'", "prompt variants: 'baseline'"]),
+        ("dark-current", {"variant": "strict"}, ["prompt variant 'strict'", "prompt variants: 'baseline'"]),
     ],
 )
 def test_a_measure_that_is_not_there_is_refused_with_what_there_is(report, name, where, words):
@@ -564,7 +564,7 @@ def test_a_data_frame_of_either_kind_has_the_numbers_of_the_record(report):
     undefined = 0
     for measure, *found in rows:
         for row in found:
-            assert (row["measure"], row["arm"], row["stratum"]) == (measure.name, measure.arm, measure.stratum)
+            assert (row["measure"], row["variant"], row["stratum"]) == (measure.name, measure.variant, measure.stratum)
             if measure.result.kind == "undefined":
                 undefined += 1
                 assert row["undefined"] == measure.result.reason
@@ -616,7 +616,14 @@ def test_the_page_of_a_report_is_in_a_frame_that_nothing_gets_out_of(report, tmp
 
 
 def test_the_table_of_measures_is_inert():
-    name = {"cluster": "t", "arm": HOSTILE, "stratum": HOSTILE, "prompts": 1, "false_preferences": 1, "unanswered": 0}
+    name = {
+        "cluster": "t",
+        "variant": HOSTILE,
+        "stratum": HOSTILE,
+        "prompts": 1,
+        "false_preferences": 1,
+        "unanswered": 0,
+    }
     measures = umpirical.measure({"vacuum": [name]})
     shown = measures._repr_html_()
     assert re.sub(r"</?(table|thead|tbody|tr|th|td)>", "", shown).count("<") == 0
@@ -782,7 +789,7 @@ def test_a_judge_that_hangs_is_an_outcome_and_its_late_answer_is_none(settings):
     report = umpirical.datasheet(hangs, deadline=3, **settings)
     release.set()
     assert report.measure("failure-rate").result.numerator == len(range(0, CALLS, 100))
-    assert sum(row.slot_1 for row in report.record.audit) == 0
+    assert sum(row.position_1 for row in report.record.audit) == 0
     [trouble] = report.record.trouble
     assert "timeout" in str(trouble)
 
@@ -846,7 +853,7 @@ def test_a_synchronous_judge_may_use_the_front_door_itself(settings):
     assert umpirical.datasheet(inward, **settings).measure("failure-rate").result.numerator == 0
 
 
-def test_progress_goes_to_standard_error_and_can_be_left_out(settings, capsys):
+def test_progress_goes_to_standard_error_and_can_be_excluded(settings, capsys):
     umpirical.datasheet(longer, **{**settings, "progress": True})
     shown = capsys.readouterr()
     assert f"longer  {CALLS}/{CALLS}  100%" in shown.err

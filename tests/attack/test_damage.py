@@ -125,7 +125,7 @@ def test_swapped_labels_in_the_manifest_are_named(run, umpirical):
 
 def test_a_plan_with_other_orders_is_named(run):
     def swap(row):
-        row["order"] = "vu" if row["order"] == "uv" else "uv"
+        row["order"] = "ba" if row["order"] == "ab" else "ab"
 
     edit_rows(run / "plan" / "00000.parquet", plan_schema(), swap)
     with pytest.raises(Damaged, match=r"00000\.parquet has been changed since it was written; this affects the plan"):
@@ -150,10 +150,10 @@ def test_a_later_format_is_not_read_as_this_one(run, name):
 
 def test_a_later_protocol_is_not_read_as_this_one(run, umpirical):
     store = RunStore(run)
-    store.write_manifest({**store.manifest, "protocol": "umpirical-datasheet/2"})
+    store.write_manifest({**store.manifest, "protocol": "umpirical-datasheet/3"})
     code, out, err = umpirical("report", run)
     assert (code, out) == (2, "")
-    assert "was made by protocol 'umpirical-datasheet/2'" in err
+    assert "was made by protocol 'umpirical-datasheet/3'" in err
 
 
 def test_an_unreadable_file_is_named_and_is_no_bug(run, umpirical):

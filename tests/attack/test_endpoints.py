@@ -57,7 +57,7 @@ async def test_an_endpoint_is_asked_and_its_answers_are_read():
         judge = endpoint(server)
         found = await asyncio.gather(*(asked(judge, "a" * (n % 3), "b") for n in range(30)))
         await judge.close()
-    wanted = [Verdict(c) for c in (Choice.SLOT_2, Choice.TIE, Choice.SLOT_1)] * 10
+    wanted = [Verdict(c) for c in (Choice.POSITION_2, Choice.TIE, Choice.POSITION_1)] * 10
     assert [outcome for _, outcome in found] == wanted
     # Nobody knows what it costs: that is no zero.
     assert {response.cost for response, _ in found} == {None}
@@ -123,13 +123,13 @@ def test_a_key_that_is_not_set_is_named(monkeypatch):
 @pytest.mark.parametrize(
     ("path", "reply", "verdict"),
     [
-        ("", {"verdict": "2"}, Choice.SLOT_2),
-        ("", "2", Choice.SLOT_2),
-        ("", 1, Choice.SLOT_1),
-        ("winner", {"winner": 1, "more": {}}, Choice.SLOT_1),
+        ("", {"verdict": "2"}, Choice.POSITION_2),
+        ("", "2", Choice.POSITION_2),
+        ("", 1, Choice.POSITION_1),
+        ("winner", {"winner": 1, "more": {}}, Choice.POSITION_1),
         ("a.0.b", {"a": [{"b": "tie"}]}, Choice.TIE),
-        ("a", {"a": {"verdict": "1", "confidence": 0.5}}, Choice.SLOT_1),
-        ("a", {"a": '{"verdict": "1"}'}, Choice.SLOT_1),
+        ("a", {"a": {"verdict": "1", "confidence": 0.5}}, Choice.POSITION_1),
+        ("a", {"a": '{"verdict": "1"}'}, Choice.POSITION_1),
     ],
 )
 async def test_the_answer_is_where_the_path_says(path, reply, verdict):
@@ -183,7 +183,7 @@ async def test_a_failure_is_tried_again_as_often_as_told():
         judge = endpoint(server, attempts=3)
         response, outcome = await asked(judge)
         await judge.close()
-    assert (outcome, response.attempts, len(server.asked)) == (Verdict(Choice.SLOT_1), 3, 3)
+    assert (outcome, response.attempts, len(server.asked)) == (Verdict(Choice.POSITION_1), 3, 3)
 
 
 @pytest.mark.parametrize(("status", "kind"), [("400 No", "rejected"), ("500 No", "server-error")])

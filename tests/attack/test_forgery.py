@@ -188,10 +188,10 @@ def refused(record, protocol, folder):
 def test_a_forged_stress_report_is_refused(tmp_path):
     sample = stress_report()
     shipped = STRESS.policy_of(sample)
-    limits = tuple(one.model_copy(update={"at_most": 1.0}) if one.at_most else one for one in shipped.limits)
+    checks = tuple(one.model_copy(update={"at_most": 1.0}) if one.at_most else one for one in shipped.checks)
     assert refused(
         STRESS.as_published(
-            sample, sample.model_copy(update={"own_policy": shipped.model_copy(update={"limits": limits})})
+            sample, sample.model_copy(update={"own_policy": shipped.model_copy(update={"checks": checks})})
         ),
         STRESS,
         tmp_path,
@@ -211,7 +211,7 @@ def test_verdicts_that_were_edited_into_a_stress_report_are_decided_again(tmp_pa
 def test_forged_reports_on_pairs_are_refused(tmp_path):
     folder = write_pair_study(tmp_path, rows=labelled(12), profiles=["slot-locked"])
     [report] = front_door.run(folder, trust=True)
-    policy = report.record.policy.model_copy(update={"accuracy": 0.001, "same_slot": 0.999})
+    policy = report.record.policy.model_copy(update={"accuracy": 0.001, "same_position": 0.999})
     assert refused(report.record.model_copy(update={"policy": policy}), PAIRS, tmp_path)
 
 

@@ -225,7 +225,7 @@ def another_port(page):
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             # It can set cookies for us, too.
-            self.send_header("Set-Cookie", "umpirical-review=planted; Path=/")
+            self.send_header("Set-Cookie", "umpirical-review=true_value; Path=/")
             self.end_headers()
             self.wfile.write(page.encode())
 
@@ -262,9 +262,9 @@ def test_another_port_gets_no_cookie_and_its_images_hand_out_nothing(browser, re
             hostile.goto(f"http://127.0.0.1:{port}/{path}")
             hostile.wait_for_load_state("load")
     assert len(brought) >= 4
-    assert {cookie for _, cookie in brought} <= {"", "umpirical-review=planted"}
+    assert {cookie for _, cookie in brought} <= {"", "umpirical-review=true_value"}
     assert tables(review.desk.database) == before
-    # The cookie that the other port has planted does not put her out.
+    # The cookie that the other port has set does not put her out.
     assert page.goto(f"{home}/").status == 200
     page.get_by_role("button", name="Show the next item").click()
     page.locator('#screen[data-item="paraphrase-3"]').wait_for(state="attached")

@@ -33,7 +33,7 @@ insert into token values ('{hash}', '"mallory"', '{purpose}', '{at}', 0, 0);
 """
 
 
-def planted(path, *, purpose, hashed):
+def true_value(path, *, purpose, hashed):
     """A review database as someone sends it who wants to come in."""
     open_database(f"sqlite:///{path}").close()
     with sqlite3.connect(path) as connection:
@@ -43,7 +43,7 @@ def planted(path, *, purpose, hashed):
 
 @pytest.mark.parametrize("hashed", [hashlib.sha256(PLANTED.encode()).hexdigest(), PLANTED])
 def test_a_session_that_came_with_the_file_opens_nothing(tmp_path, hashed):
-    planted(tmp_path / "review.sqlite", purpose="session", hashed=hashed)
+    true_value(tmp_path / "review.sqlite", purpose="session", hashed=hashed)
     with serving(tmp_path, [samples.paraphrase()]) as review:
         thief = Client(review.url)
         home = review.home({review.cookie: PLANTED}).removeprefix(review.url)
@@ -57,7 +57,7 @@ def test_a_session_that_came_with_the_file_opens_nothing(tmp_path, hashed):
 
 def test_a_link_that_came_with_the_file_opens_nothing(tmp_path):
     path = tmp_path / "review.sqlite"
-    planted(path, purpose="link", hashed=hashlib.sha256(PLANTED.encode()).hexdigest())
+    true_value(path, purpose="link", hashed=hashlib.sha256(PLANTED.encode()).hexdigest())
     database = open_database(f"sqlite:///{path}")
     assert People(database).redeem(PLANTED) is None
     database.close()

@@ -1,4 +1,4 @@
-"""Tables of verdicts and labels with planted errors."""
+"""Tables of verdicts and labels with true value errors."""
 
 import csv
 import random

@@ -23,7 +23,7 @@ SCRIPT = "</td><script>alert(1)</script>|[x](http://evil)\u202e"
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """The runs of a sound judge and of one that follows its slot, on built-in test cases and on labelled pairs."""
+    """The runs of a sound judge and of one that follows its position, on built-in test cases and on labelled pairs."""
     folder = tmp_path_factory.mktemp("measured")
     lend_stimuli(folder)
     runs = {
@@ -328,7 +328,7 @@ def umpirical_command(umpirical):
         ('"tuning": 0.', '"tuning": 0.1', "digest of its corrected estimate"),
         ("blank-input preference ", "blank-input preference 5", "sentences do not match"),
         ("The file does not name its judge.", "Signed.", "list of assumptions is incomplete"),
-        ('"format": "judge-claim/1",', '"format": "judge-claim/1", "more": 1,', "is incomplete or damaged"),
+        ('"format": "judge-claim/2",', '"format": "judge-claim/2", "more": 1,', "is incomplete or damaged"),
     ],
 )
 def test_an_edited_claim_is_found(published, old, new, words):

@@ -12,7 +12,7 @@ from umpirical.reports.record import MeasureRecord
 from umpirical.stats.intervals import exact_high, exact_low
 
 
-def measure(name, wrong, units, *, stratum="", effect=1.0, left_out=None):
+def measure(name, wrong, units, *, stratum="", effect=1.0, excluded=None):
     result = Estimate(
         value=wrong / units,
         numerator=wrong,
@@ -22,10 +22,10 @@ def measure(name, wrong, units, *, stratum="", effect=1.0, left_out=None):
         clusters=10_000,
         design_effect=effect,
         planning_effect=1.0,
-        left_out=left_out or {},
+        excluded=excluded or {},
     )
     return MeasureRecord(
-        name=name, title=name, about="", worse="higher", arm="baseline", stratum=stratum, result=result
+        name=name, title=name, about="", worse="higher", variant="baseline", stratum=stratum, result=result
     )
 
 
@@ -76,14 +76,14 @@ def test_calls_without_an_answer_count_against_the_judge():
     whole, part = (
         pair_limits(
             record(
-                measure("target-sensitivity", 90, 100, stratum="1", left_out=left_out),
-                measure("wrong-choice-rate", 4, 100, stratum="1", left_out=left_out),
-                measure("raw-false-preference", 5, 100, left_out=left_out),
+                measure("target-sensitivity", 90, 100, stratum="1", excluded=excluded),
+                measure("wrong-choice-rate", 4, 100, stratum="1", excluded=excluded),
+                measure("raw-false-preference", 5, 100, excluded=excluded),
             ),
             step=1.0,
             alpha=0.03,
         ).limits
-        for left_out in ({}, {"without a verdict": 50})
+        for excluded in ({}, {"without a verdict": 50})
     )
     assert part[0][0][0] < whole[0][0][0] - 0.2
     assert part[0][2][1] > whole[0][2][1] + 0.2

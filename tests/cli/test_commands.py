@@ -59,7 +59,7 @@ def test_init_check_run_report_runs_in_that_order(umpirical, tmp_path):
     assert str(run / "datasheet.html") in out
     assert (run / "datasheet.html").exists()
     code, out, _ = umpirical("report", run, "--json")
-    assert json.loads(out)["format"] == "judge-datasheet/1"
+    assert json.loads(out)["format"] == "judge-datasheet/2"
 
 
 def test_init_never_overwrites(umpirical, tmp_path):

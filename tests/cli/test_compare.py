@@ -210,7 +210,7 @@ def test_a_run_that_is_not_complete_is_said(umpirical, folder):
     assert "Incomplete runs: A." in page
 
 
-def test_a_run_of_a_study_that_has_not_begun_is_left_out_aloud(umpirical, folder):
+def test_a_run_of_a_study_that_has_not_begun_is_excluded_aloud(umpirical, folder):
     run = without_answers(folder, "careful")
     code, _, err = umpirical("compare", folder)
     assert code == 0
@@ -227,7 +227,7 @@ def test_from_python_the_reports_themselves_are_compared(measured):
     assert found.picks["ranking"] == []
     assert "careful" in repr(found)
     assert "<iframe sandbox" in found._repr_html_()
-    assert json.loads(found.json())["format"] == "judge-comparison/2"
+    assert json.loads(found.json())["format"] == "judge-comparison/3"
     assert not found.folder.exists()
 
 
@@ -243,11 +243,11 @@ def test_a_judge_renamed_on_disk_is_refused_and_its_name_does_nothing_to_the_ter
     assert not (folder / "comparisons").exists()
 
 
-def test_cost_and_accuracy_are_said_of_judges_readouts_and_juries(umpirical, folder):
+def test_cost_and_accuracy_are_said_of_judges_scoring_methods_and_juries(umpirical, folder):
     _, out, _ = umpirical("compare", folder)
     costs = record(folder).costs
     options = {one.sign: one for one in costs.options}
-    # Log-probabilities were not recorded: of the readouts there is the one of both orders.
+    # Log-probabilities were not recorded: of the scoring methods there is the one of both orders.
     assert list(options) == ["A", "B", "C", "A both-orders", "B both-orders", "C both-orders", "A+B+C"]
     assert {one.price.basis for one in costs.options} == {"free"}
     assert {one.accuracy.denominator for one in costs.options} == {304}
@@ -267,7 +267,7 @@ def test_what_a_run_could_have_seen_is_said_on_the_terminal_and_in_its_documents
     [run] = [run for run in (folder / "runs").iterdir() if run.name.startswith("careful")]
     sheet = Datasheet.model_validate_json((run / "datasheet.json").read_text(encoding="utf-8"))
     [seen] = [one for one in sheet.smallest_differences if one.measure == "dark-current"]
-    [dark] = [one for one in sheet.measures if (one.name, one.stratum, one.arm) == ("dark-current", "", "baseline")]
+    [dark] = [one for one in sheet.measures if (one.name, one.stratum, one.variant) == ("dark-current", "", "baseline")]
     assert (seen.units, seen.clusters) == (dark.result.denominator, dark.result.clusters)
     assert seen.above > 0
     said = "At this size, a judge must beat a threshold by "

@@ -40,7 +40,7 @@ def test_a_simulated_judge_is_measured_in_one_command_from_an_empty_folder(umpir
     assert str(run / "datasheet.html") in out
     datasheet = datasheets(tmp_path)["careful"]
     assert datasheet.complete
-    assert (datasheet.run.trials, len(datasheet.run.tasks), datasheet.run.arms) == (CALLS, 24, ["baseline"])
+    assert (datasheet.run.trials, len(datasheet.run.tasks), datasheet.run.variants) == (CALLS, 24, ["baseline"])
     assert {gate.name for gate in datasheet.stimuli.gates} >= {"sound-tasks", "trivial-judges", "both-orders"}
     assert all(gate.passed for gate in datasheet.stimuli.gates)
 
@@ -70,18 +70,18 @@ def test_repeats_are_asked(umpirical, folder):
     assert (code, json.loads(out)[0]["trials"]) == (REFUSED, 2 * CALLS)
 
 
-def test_both_arms_are_asked(umpirical, folder):
-    code, _, _ = umpirical("datasheet", "simulated:surface-swayed", *SCREEN, "--folder", folder, "--arm", "strict")
+def test_both_variants_are_asked(umpirical, folder):
+    code, _, _ = umpirical("datasheet", "simulated:surface-swayed", *SCREEN, "--folder", folder, "--variant", "strict")
     assert code in {REFUSED, OPEN}
     datasheet = datasheets(folder)["surface-swayed"]
-    assert (datasheet.run.arms, datasheet.run.trials) == (["baseline", "strict"], 2 * CALLS)
-    ties = {m.arm: m.result.value for m in datasheet.measures if (m.name, m.stratum) == ("tie-rate", "0")}
+    assert (datasheet.run.variants, datasheet.run.trials) == (["baseline", "strict"], 2 * CALLS)
+    ties = {m.variant: m.result.value for m in datasheet.measures if (m.name, m.stratum) == ("tie-rate", "0")}
     assert ties["strict"] > ties["baseline"]
 
 
-def test_an_arm_named_twice_or_baseline_is_asked_once(umpirical, folder):
-    arms = ("--arm", "strict", "--arm", "baseline", "--arm", "strict")
-    code, out, _ = umpirical("datasheet", "simulated:careful", *SCREEN, "--folder", folder, *arms, "--json")
+def test_an_variant_named_twice_or_baseline_is_asked_once(umpirical, folder):
+    variants = ("--variant", "strict", "--variant", "baseline", "--variant", "strict")
+    code, out, _ = umpirical("datasheet", "simulated:careful", *SCREEN, "--folder", folder, *variants, "--json")
     assert (code, json.loads(out)[0]["trials"]) == (OPEN, 2 * CALLS)
 
 
@@ -122,7 +122,7 @@ design: {size: full, repeats: 3}
 
 def test_a_judge_of_the_study_file_by_its_name(umpirical, folder):
     (folder / "umpirical.yaml").write_text(STUDY)
-    code, out, _ = umpirical("datasheet", "house", *SCREEN, "--folder", folder, "--arm", "strict", "--json")
+    code, out, _ = umpirical("datasheet", "house", *SCREEN, "--folder", folder, "--variant", "strict", "--json")
     assert code == OPEN
     [summary] = json.loads(out)
     assert (summary["judge"], summary["trials"]) == ("house", 2 * CALLS)
@@ -185,10 +185,13 @@ def test_a_function_is_named_by_module_and_needs_no_price(umpirical, folder):
         (["simulated:careful", "--policy", "release"], ["the policy 'release' is called 'adjudication' now"]),
         (["simulated:careful", "--policy", "rankin"], ["rankin", "did you mean ranking?"]),
         (["simulated:careful", "--policy", "house"], ["one of ranking, adjudication, ci-smoke, claim"]),
-        (["simulated:careful", "--arm", "lenient"], ["lenient", "compare-strict"]),
+        (["simulated:careful", "--variant", "lenient"], ["lenient", "compare-strict"]),
         (["simulated:careful", "--against", "simulated:careful"], ["two judges are named"]),
         (["simulated:no such"], ["unknown simulated judge 'no such'"]),
-        (["umpirical.stimuli.controlled.trivial:longer", "--arm", "strict"], ["no prompt for prompt variant strict"]),
+        (
+            ["umpirical.stimuli.controlled.trivial:longer", "--variant", "strict"],
+            ["no prompt for prompt variant strict"],
+        ),
         (["simulated:careful", "--repeats", "0"], ["--repeats"]),
     ],
 )

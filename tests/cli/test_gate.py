@@ -81,7 +81,7 @@ def test_what_is_open_says_how_much_would_settle_it(umpirical, study):
     assert code == OPEN
     found = json.loads(out)
     assert (found["format"], found["verdict"], found["exit_code"]) == ("judge-gate/1", "not-enough-data", OPEN)
-    [dark] = [limit for limit in found["limits"] if limit["measure"] == "dark-current"]
+    [dark] = [check for check in found["checks"] if check["measure"] == "dark-current"]
     assert (dark["effect"], dark["unit"]) == ("open", "prompt")
     assert dark["more_needed"] > 0
 
@@ -107,7 +107,7 @@ def test_a_worse_judge_is_a_regression(umpirical, study):
     assert ("target-sensitivity", "1") in worse
     known = [row["worsening"] for row in found["baseline"]["rows"] if row["standing"] != "not comparable"]
     methods = {difference["interval"]["method"] for difference in known}
-    assert "cluster-Wilson limits of both rates, joined over tasks" in methods
+    assert "cluster-Wilson checks of both rates, joined over tasks" in methods
 
 
 def test_a_better_judge_is_none(umpirical, study):
@@ -165,14 +165,14 @@ def test_a_record_is_enough(umpirical, study, tmp_path):
 def test_the_decision_in_a_record_counts_for_nothing(umpirical, study, tmp_path):
     record = json.loads((run_of(study, "locked") / "datasheet.json").read_text())
     record["decision"] |= {"verdict": "use", "sentences": ["All is well.", ""]}
-    for limit in record["limits"]:
-        limit |= {"verdict": "PASS", "state": "met"}
+    for check in record["checks"]:
+        check |= {"verdict": "PASS", "state": "met"}
     (tmp_path / "mended.json").write_text(json.dumps(record))
     for policy in (SMOKE, ()):
         assert umpirical("gate", tmp_path / "mended.json", *policy)[0] == REFUSED
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "judge-datasheet/1"}', "[" * 100_000])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "judge-datasheet/2"}', "[" * 100_000])
 def test_what_is_no_record_is_refused(umpirical, tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     code, _, err = umpirical("gate", tmp_path / "x.json")
@@ -247,7 +247,7 @@ def test_the_xml_agrees_with_the_exit_code_and_holds_no_prompt_and_no_answer(ump
     text = place.read_text(encoding="utf-8")
     assert ('failures="0" errors="0"' in text) == (code == USED)
     record = json.loads((run_of(study, judge) / "datasheet.json").read_text())
-    words = [example[part] for example in record["examples"] for part in ("task", "candidate_u", "candidate_v")]
+    words = [example[part] for example in record["examples"] for part in ("task", "candidate_a", "candidate_b")]
     words += [answer["words"] for example in record["examples"] for answer in example["answers"]]
     words += [kind["example"] for kind in record["trouble"]] + list(record["judge"]["prompts"].values())
     assert words
@@ -279,7 +279,7 @@ def test_the_name_of_a_judge_writes_no_line_of_its_own(umpirical, study, tmp_pat
     record = json.loads((run_of(study, "sound") / "datasheet.json").read_text())
     for name in ("x\n::error::stolen ##[add-mask]y\x1b[2J", "::stop-commands::tok", " ::add-mask::x ##vso[task]y"):
         record["judge"]["name"] = record["run"]["id"] = name
-        record["measures"][0]["title"] = record["limits"][0]["title"] = name
+        record["measures"][0]["title"] = record["checks"][0]["title"] = name
         (tmp_path / "x.json").write_text(json.dumps(record))
         code, out, _ = umpirical("gate", tmp_path / "x.json", *SMOKE, "--junit", tmp_path / "gate.xml")
         assert code == USED
@@ -312,7 +312,7 @@ def test_a_stress_run_is_held_to_its_tests(umpirical, tmp_path):
     assert code == OPEN
     found = json.loads(out)
     assert (found["protocol"], found["policy"]) == ("stress", "stress")
-    assert {limit["stratum"] for limit in found["limits"]} == {"original", "typos", "stability", ""}
+    assert {check["stratum"] for check in found["checks"]} == {"original", "typos", "stability", ""}
     code, out, _ = umpirical("gate", fickle.folder, "--baseline", fickle.folder / "stress.json", "--json")
     assert code == REFUSED
     assert {row["standing"] for row in json.loads(out)["baseline"]["rows"]} <= {"not shown", "not comparable"}
@@ -329,17 +329,17 @@ def test_a_stress_run_is_held_to_its_tests(umpirical, tmp_path):
     )
     code, out, _ = umpirical("gate", fickle.folder, "--policy", tmp_path / "wide.yaml", "--json")
     found = json.loads(out)
-    assert (code, found["policy"], found["verdict"]) == (0, "wide", "use-with-limits")
+    assert (code, found["policy"], found["verdict"]) == (0, "wide", "use-with-restrictions")
     assert "Correctness was not checked" in found["line"]
 
 
-def test_a_judge_of_agents_is_held_to_the_limits_of_its_report(umpirical, tmp_path):
+def test_a_judge_of_agents_is_held_to_the_checks_of_its_report(umpirical, tmp_path):
     study = write_agent_study(tmp_path, "sound-auditor", "policy-blind", count=12)
     reports = {report.judge: report for report in front_door.run(study, progress=False, trust=True)}
     for name, report in reports.items():
         code, out, _ = umpirical("gate", report.folder, "--json")
         assert json.loads(out)["verdict"] == report.decision, name
-        assert code == {"use": 0, "use-with-limits": 0, "do-not-use": 3, "not-enough-data": 4}[report.decision]
+        assert code == {"use": 0, "use-with-restrictions": 0, "do-not-use": 3, "not-enough-data": 4}[report.decision]
     sound, blind = (report.folder for report in reports.values())
     code, out, _ = umpirical("gate", blind, "--baseline", sound, "--json")
     worse = {row["measure"] for row in json.loads(out)["baseline"]["rows"] if row["standing"] == "worse"}

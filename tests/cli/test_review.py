@@ -433,7 +433,7 @@ def test_the_study_file_of_the_guide_is_one(tmp_path):
     file = folder / "umpirical.yaml"
     file.write_text(json.dumps(json.loads(file.read_text()) | parse_yaml(review, name="guide").data))
     spec = read_study(folder).spec.review
-    assert (spec.overlap, spec.undecided, spec.sensitive) == (2, "leave-out", ("label-flip",))
+    assert (spec.overlap, spec.undecided, spec.sensitive) == (2, "exclude", ("label-flip",))
 
 
 def test_the_guide_is_short():

@@ -14,7 +14,7 @@ QUESTIONS = 24
 CONCURRENCY = 12
 ASKED = 3 * QUESTIONS + 2 * CONCURRENCY
 BUSY = 4
-"""Calls in flight from which the planted server answers otherwise, from then on: no test waits for two to meet."""
+"""Calls in flight from which the test server answers otherwise, from then on: no test waits for two to meet."""
 
 
 def control(umpirical, study, *options):
@@ -34,11 +34,11 @@ def study_of(tmp_path, server, **options):
 
 
 def marked(body):
-    """Whether a question is one of those that the planted server answers otherwise when it is busy: about a third."""
+    """Whether a question is one of those that the test server answers otherwise when it is busy: about a third."""
     return hashlib.sha256(body["messages"][-1]["content"].encode()).digest()[0] % 3 == 0
 
 
-class Planted:
+class TrueValues:
     """A server that drops to a tie when it is busy, on some questions."""
 
     def __init__(self):
@@ -53,8 +53,8 @@ class Planted:
 
 
 def test_what_a_server_changes_when_it_is_busy_is_counted(umpirical, tmp_path):
-    planted = Planted()
-    with planted.server as server:
+    true_value = TrueValues()
+    with true_value.server as server:
         study = study_of(tmp_path, server)
         found, _ = control(umpirical, study)
         assert server.asked.total() == ASKED
@@ -65,7 +65,7 @@ def test_what_a_server_changes_when_it_is_busy_is_counted(umpirical, tmp_path):
     expected = sum(marked(body) for body in prompts.values())
     assert len(prompts) == QUESTIONS
     assert 0 < expected < QUESTIONS
-    assert (amid["pairs"], amid["texts"], amid["left_out"]) == (QUESTIONS, expected, 0)
+    assert (amid["pairs"], amid["texts"], amid["excluded"]) == (QUESTIONS, expected, 0)
     assert 0 < amid["readings"] <= expected
     assert amid["texts_interval"] == pytest.approx(list(wilson(expected, QUESTIONS)))
     assert (again["texts"], again["readings"]) == (0, 0)
@@ -113,8 +113,8 @@ def test_log_probabilities_that_move_are_counted_with_how_far(umpirical, tmp_pat
 
 
 def test_its_answers_enter_no_measure(umpirical, tmp_path):
-    planted = Planted()
-    with planted.server as server:
+    true_value = TrueValues()
+    with true_value.server as server:
         study = study_of(tmp_path, server)
         control(umpirical, study)
         [run] = (tmp_path / "runs").iterdir()
@@ -125,7 +125,7 @@ def test_its_answers_enter_no_measure(umpirical, tmp_path):
         assert server.asked.total() == ASKED + CALLS
         assert not [each for each in responses(run) if "busy" in (each.text or "")]
         before = (run / "datasheet.json").read_bytes()
-        server.answer = planted.answer
+        server.answer = true_value.answer
         control(umpirical, study)
         umpirical("report", run)
         assert (run / "datasheet.json").read_bytes() == before
@@ -134,7 +134,7 @@ def test_its_answers_enter_no_measure(umpirical, tmp_path):
     assert umpirical("verify", run)[0] == 0
 
 
-def test_questions_without_an_answer_are_left_out_and_counted(umpirical, tmp_path):
+def test_questions_without_an_answer_are_excluded_and_counted(umpirical, tmp_path):
     with serve(swayed_answer) as server:
         study = study_of(tmp_path, server, attempts=1)
         # The second time that a question is asked, one in six fails.
@@ -142,7 +142,7 @@ def test_questions_without_an_answer_are_left_out_and_counted(umpirical, tmp_pat
         found, _ = control(umpirical, study)
     failed = sum(each["again"] is None for each in found["answers"])
     assert 0 < failed < QUESTIONS
-    assert (found["again"]["pairs"], found["again"]["left_out"]) == (QUESTIONS - failed, failed)
+    assert (found["again"]["pairs"], found["again"]["excluded"]) == (QUESTIONS - failed, failed)
     assert found["again"]["texts"] == 0
 
 
@@ -207,8 +207,8 @@ def test_a_simulated_judge_and_one_call_at_a_time_have_nothing_to_show(umpirical
 
 
 def test_the_text_says_both_figures_with_their_intervals(umpirical, tmp_path):
-    planted = Planted()
-    with planted.server as server:
+    true_value = TrueValues()
+    with true_value.server as server:
         code, out, _ = umpirical("load-check", study_of(tmp_path, server), "--questions", QUESTIONS)
     assert code == 0
     assert "judge loopback\n  served by swayed fp_loopback\n" in out

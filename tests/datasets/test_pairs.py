@@ -42,7 +42,7 @@ def test_what_is_not_called_so_has_to_be_named(tmp_path):
 
 @pytest.mark.parametrize("cell", [None, ["a", "b"], {"role": "user"}, 1.5, True, [{"role": "user", "content": "x"}]])
 @pytest.mark.parametrize("column", ["prompt", "chosen", "rejected"])
-def test_a_cell_that_is_no_text_is_an_error_and_never_left_out(tmp_path, column, cell):
+def test_a_cell_that_is_no_text_is_an_error_and_never_excluded(tmp_path, column, cell):
     with pytest.raises(ConfigError, match=f"column '{column}': expected text"):
         read(tmp_path, [row(prompt="q"), row(**{column: cell})])
 
@@ -57,14 +57,14 @@ def test_no_rows(tmp_path):
         read(tmp_path, [])
 
 
-def test_what_is_no_question_of_its_own_is_left_out_and_counted(tmp_path):
+def test_what_is_no_question_of_its_own_is_excluded_and_counted(tmp_path):
     rows = [
         row("1", "same", "same"), row("2", "same ", " same"),
         row("3"), row("3"), row("3", "yes", "other"),
         row("4", "yes", "no"), row("4", "no", "yes"), row("4", "yes", "no"),
     ]  # fmt: skip
     found = read(tmp_path, rows)
-    assert found.left_out == {SAME: 2, REPEATED: 1, CONTRADICTED: 3}
+    assert found.excluded == {SAME: 2, REPEATED: 1, CONTRADICTED: 3}
     assert [(pair.task, pair.rejected) for pair in found.pairs] == [("3", "no"), ("3", "other")]
 
 

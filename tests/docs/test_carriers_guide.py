@@ -16,15 +16,15 @@ STUDY, ANSWERS = blocks(GUIDE, "yaml")
 
 
 def test_the_study_names_the_file(tmp_path):
-    assert parse_study(STUDY, tmp_path).spec.carriers == "answers.yaml"
+    assert parse_study(STUDY, tmp_path).spec.own_answers == "answers.yaml"
 
 
 def test_the_example_is_sound_and_crosses_in_every_claim():
     carriers = read_carriers(parse_yaml(ANSWERS, name="answers.yaml"))
     pairs, quads = list(carrier_stimuli(carriers, seed=1)), list(carrier_quads(carriers, seed=1))
     assert carriers_checked(carriers, pairs + quads, pairs + quads).passed
-    assert {stimulus.quad for stimulus in quads} == {f"carrier:boat-hire:{n}" for n in (1, 2, 3)}
-    assert Counter(stimulus.family for stimulus in pairs)["carrier-ladder"] >= 5
+    assert {stimulus.crossed_pair for stimulus in quads} == {f"carrier:boat-hire:{n}" for n in (1, 2, 3)}
+    assert Counter(stimulus.family for stimulus in pairs)["own-graded"] >= 5
 
 
 def test_the_keys_are_all_there():
@@ -34,8 +34,8 @@ def test_the_keys_are_all_there():
 def test_the_families_and_how_much_is_made_of_each():
     rows = {row[0].strip("`"): row[2] for row in table(GUIDE, "family")}
     assert rows == {
-        "carrier-ladder": f"{len(EDITS) * MOST_EDITED} pairs",
-        "carrier-delta0": f"{len(LAYOUTS)} pairs",
-        "carrier-figures": f"{MOST_CROSSED} crossed pairs",
+        "own-graded": f"{len(EDITS) * MOST_EDITED} pairs",
+        "own-equal": f"{len(LAYOUTS)} pairs",
+        "own-figures": f"{MOST_CROSSED} crossed pairs",
     }
     assert set(rows) == TIER_2

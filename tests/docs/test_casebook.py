@@ -9,9 +9,9 @@ import pytest
 
 from tests.docs.reading import ROOT, blocks, load_script
 from umpirical.cli import COMMANDS
-from umpirical.domain.readouts import READOUTS
-from umpirical.protocols.datasheet.readout_rules import Readouts
+from umpirical.domain.scoring_methods import SCORING_METHODS
 from umpirical.protocols.datasheet.record import Datasheet
+from umpirical.protocols.datasheet.scoring_method_rules import ScoringMethods
 from umpirical.reports.record import record_json
 from umpirical.study.file import read_study
 
@@ -21,7 +21,7 @@ FOLDER = ROOT / "docs" / "results" / "casebook"
 write = load_script(FOLDER / "write.py", "casebook_write")
 BOOK = write.Casebook(FOLDER)
 RECORDS = sorted(path.name.removesuffix(".json") for path in (FOLDER / "records").glob("*.json"))
-JUDGES = [name for name in RECORDS if not name.endswith(".readouts")]
+JUDGES = [name for name in RECORDS if not name.endswith(".scoring-methods")]
 COMPARE = [name for name in JUDGES if BOOK.sheet(name).judge.kind == "compare"]
 TEMPLATES = sorted((FOLDER / "text").glob("*.jinja"))
 
@@ -46,7 +46,7 @@ def tamper(path, change) -> None:
 
 
 def measured(measures, name: str, stratum: str = "") -> dict:
-    (found,) = (m for m in measures if (m["name"], m["stratum"], m["arm"]) == (name, stratum, "baseline"))
+    (found,) = (m for m in measures if (m["name"], m["stratum"], m["variant"]) == (name, stratum, "baseline"))
     return found["result"]
 
 
@@ -86,13 +86,13 @@ def test_a_number_that_only_the_datasheet_shows_is_held_to_the_record_too(copy, 
 
 
 @each_compare
-def test_another_number_in_the_record_of_the_readouts_is_found(copy, name):
+def test_another_number_in_the_record_of_the_scoring_methods_is_found(copy, name):
     def change(record):
         (row,) = (row for row in record["rows"] if row["name"] == "order-averaged")
         result = measured(row["reported_on"], "raw-false-preference")
         result["numerator"] += 1
 
-    tamper(copy / "records" / f"{name}.readouts.json", change)
+    tamper(copy / "records" / f"{name}.scoring-methods.json", change)
     assert check(copy) == 1
 
 
@@ -133,7 +133,7 @@ class TestClaims:
         (found,) = (
             m.result
             for m in BOOK.sheet(self.NAME).measures
-            if (m.name, m.stratum, m.arm) == ("positional-false-preference", "", "baseline")
+            if (m.name, m.stratum, m.variant) == ("positional-false-preference", "", "baseline")
         )
         return found.interval.low, found.value, found.interval.high
 
@@ -157,7 +157,7 @@ class TestClaims:
 
     def test_of_an_undefined_measure_nothing_can_be_claimed_but_that(self):
         undefined = next(m for m in BOOK.sheet(self.NAME).measures if m.result.kind == "undefined")
-        where = {"stratum": undefined.stratum, "arm": undefined.arm}
+        where = {"stratum": undefined.stratum, "variant": undefined.variant}
         assert BOOK.reason(self.NAME, undefined.name, **where) == undefined.result.reason
         assert undefined.result.reason in BOOK.figure(self.NAME, undefined.name, **where)
         for claim in ("at_least", "at_most", "above", "below"):
@@ -192,12 +192,12 @@ class TestShares:
         with pytest.raises(write.NotBorneOut):
             BOOK.adds_up(self.NAME, *names)
 
-    def test_limits_are_those_of_the_judges_own_instruction_with_what_came_of_them(self):
-        limits = BOOK.limits(self.NAME)
-        assert {limit.arm for limit in limits} == {"baseline"}
-        for limit in limits:
-            outcome, _, why = BOOK.held(self.NAME, limit.measure, limit.stratum).partition("<br>")
-            assert outcome == write.OUTCOMES[limit.verdict]
+    def test_checks_are_those_of_the_judges_own_instruction_with_what_came_of_them(self):
+        checks = BOOK.own_checks(self.NAME)
+        assert {check.variant for check in checks} == {"baseline"}
+        for check in checks:
+            outcome, _, why = BOOK.held(self.NAME, check.measure, check.stratum).partition("<br>")
+            assert outcome == write.OUTCOMES[check.verdict]
             assert re.search(r", at (least|most) |^undefined: ", why)
 
 
@@ -216,7 +216,7 @@ def test_records_of_two_ladders_never_share_a_table():
 @each_judge
 def test_every_planned_trial_has_one_outcome(name):
     sheet = BOOK.sheet(name)
-    outcomes = ("slot_1", "slot_2", "tie", "abstained", "unparsed", "failed", "unasked", "graded")
+    outcomes = ("position_1", "position_2", "tie", "abstained", "unparsed", "failed", "unasked", "graded")
     assert sheet.complete
     assert sum(row.planned for row in sheet.audit) == sheet.run.trials
     for row in sheet.audit:
@@ -230,11 +230,11 @@ def test_the_baseline_of_a_judge_that_compares_has_300_calls_or_more(name):
 
 
 @each_compare
-def test_all_readouts_are_made_of_every_judge_that_compares(name):
-    readouts = BOOK.readouts(name)
-    assert [row.name for row in readouts.rows] == [readout.name for readout in READOUTS]
-    assert not any(row.why_not for row in readouts.rows)
-    assert readouts.run.responses_sha256 == BOOK.sheet(name).run.responses_sha256
+def test_all_scoring_methods_are_made_of_every_judge_that_compares(name):
+    scoring_methods = BOOK.scoring_methods(name)
+    assert [row.name for row in scoring_methods.rows] == [scoring_method.name for scoring_method in SCORING_METHODS]
+    assert not any(row.why_not for row in scoring_methods.rows)
+    assert scoring_methods.run.responses_sha256 == BOOK.sheet(name).run.responses_sha256
 
 
 def again_as_said(again, said):
@@ -250,7 +250,7 @@ def again_as_said(again, said):
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_record_is_as_it_was_written_and_names_nothing_of_a_machine(name):
     text = (FOLDER / "records" / f"{name}.json").read_text(encoding="utf-8")
-    kind = Readouts if name.endswith(".readouts") else Datasheet
+    kind = ScoringMethods if name.endswith(".scoring-methods") else Datasheet
     # It says what it said, field by field; what records have been given since is not there, and nothing is put into it.
     again = json.loads(record_json(kind.model_validate_json(text)))
     assert again_as_said(again, json.loads(text)) == json.loads(text)
@@ -265,7 +265,7 @@ def test_the_study_file_is_that_of_the_record(name):
     assert spec.kind == sheet.judge.kind
     assert spec.model.name in sheet.judge.model
     assert spec.decoding.max_tokens == sheet.judge.decoding["max_tokens"]
-    assert set(sheet.run.arms) == set(study.spec.design.arms)
+    assert set(sheet.run.variants) == set(study.spec.design.variants)
 
 
 def test_another_answer_of_a_writer_of_transcripts_is_found(copy, capsys):

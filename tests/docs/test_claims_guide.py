@@ -36,7 +36,7 @@ def _printed(commands, patch):
         patch.setattr("sys.stdout", out := StringIO())
         with pytest.raises(SystemExit) as ended:
             main(trusting(arguments))
-        # A datasheet of this size leaves limits open.
+        # A datasheet of this size leaves checks open.
         assert ended.value.code == (4 if arguments[0] == "datasheet" else 0)
         yield from out.getvalue().splitlines()
 

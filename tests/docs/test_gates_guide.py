@@ -70,7 +70,7 @@ def test_a_large_regression_is_caught_and_nothing_worse_is_let_through(judge):
 @pytest.mark.slow
 @pytest.mark.parametrize("cell", [SAME[0], SAME[2], WORSE[1], WORSE[5]], ids=str)
 def test_the_counts_are_what_is_drawn(cell):
-    """A few once more: a limit or a rule that has moved, or counts that were kept too long, show here."""
+    """A few once more: a check or a rule that has moved, or counts that were kept too long, show here."""
     again, kept = write.draw_cell(cell, 40), CELLS[cell]
     for count in (write.differing, write.caught, write.shown):
         chance, drawn = count(kept) / kept.total(), count(again) / again.total()

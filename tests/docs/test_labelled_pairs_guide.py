@@ -54,7 +54,7 @@ def test_every_measure_of_labelled_pairs_is_named():
     assert "wrong in both orders" in WORDS
 
 
-def test_the_table_of_limits_is_the_policy():
+def test_the_table_of_checks_is_the_policy():
     rows = table(GUIDE, "key of `policy`")
     assert [row[0].strip("`") for row in rows] == [name for name in PairsPolicy.model_fields if name != "policy"]
     assert [float(row[2]) for row in rows] == [getattr(PairsPolicy(), row[0].strip("`")) for row in rows]

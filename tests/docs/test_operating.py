@@ -10,7 +10,7 @@ from umpirical.stimuli.controlled.datasheet_set import RECIPES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "explanation" / "reliability"
 
-ACCEPTED = ("use", "use-with-limits")
+ACCEPTED = ("use", "use-with-restrictions")
 ERROR = 2.6 * (0.05 * 0.95 / 500) ** 0.5
 """A share of .05 of 500 runs is off by less than this in 99 of 100 cases."""
 
@@ -55,13 +55,13 @@ def test_no_sound_judge_is_refused_too_often(write, page):
     assert max(page.share((judge, size, 0.05), ["do-not-use"]) for judge in drawn for size in RECIPES) <= 0.05
 
 
-def test_no_judge_at_an_essential_limit_is_accepted_too_often(write, page):
+def test_no_judge_at_an_essential_check_is_accepted_too_often(write, page):
     judges = [judge for judge in write.at_limits() if (judge, "standard", 0.05) in page.found]
     shares = {(judge, size): page.share((judge, size, 0.05), ACCEPTED) for judge in judges for size in RECIPES}
     assert max(shares.values()) <= 0.05 + ERROR, shares
 
 
-def test_no_judge_at_a_limit_that_can_be_made_up_for_is_told_use_too_often(write, page):
+def test_no_judge_at_a_check_that_can_be_made_up_for_is_told_use_too_often(write, page):
     judges = [judge for judge in write.at_curable_limits() if (judge, "standard", 0.05) in page.found]
     shares = {(judge, size): page.share((judge, size, 0.05), ["use"]) for judge in judges for size in RECIPES}
     assert max(shares.values()) <= 0.05 + ERROR, shares
@@ -97,11 +97,11 @@ def test_no_bad_judge_is_ever_accepted(page, judge):
         ("task-blind", "do-not-use"),
         ("1 % lapses, DC .7 %", "use"),
         ("dark current .10", "do-not-use"),
-        ("stable preference .20", "use-with-limits"),
+        ("stable preference .20", "use-with-restrictions"),
     ],
 )
 def test_the_counts_are_what_is_drawn(write, page, judge, decided):
-    """A few runs once more: a limit that moved, or counts that were kept too long, show here."""
+    """A few runs once more: a check that moved, or counts that were kept too long, show here."""
     cell, runs = (judge, "standard", 0.05), 60
     again, kept = write.decisions(cell, write.planned("standard"), runs)["ranking"], page.share(cell, [decided])
     assert abs(again.get(decided, 0) / runs - kept) <= 4 * (kept * (1 - kept) / runs) ** 0.5

@@ -64,7 +64,7 @@ def test_its_lines_are_a_question_and_its_answer():
     assert reply == {"id": question["id"], "verdict": "1"}
 
 
-def test_every_kind_of_error_is_named_and_the_limits_are_those_of_the_code(tmp_path):
+def test_every_kind_of_error_is_named_and_the_checks_are_those_of_the_code(tmp_path):
     text = GUIDE.read_text(encoding="utf-8")
     assert {*FailureKind.__args__} <= set(re.findall(r"`([a-z-]+)`", text))
     assert (processes.BARREN_STARTS, processes.MOST_STARTS, processes.LONGEST_LINE) == (3, 50, 2**20)

@@ -15,15 +15,15 @@ def test_the_page_is_what_the_stimuli_give():
 
 def test_there_are_two_quads_of_each_domain_at_every_step():
     domains = {family.domain for family in builtin_families()}
-    assert Counter(quad.twin.domain for quad in QUADS) == dict.fromkeys(domains, 2)
-    assert {quad.stimuli[0].delta for quad in QUADS} == {1, 2, 3, 4, 5}
-    assert {quad.twin.kind for quad in QUADS} == {"asked", "figures"}
+    assert Counter(crossed_pair.twin.domain for crossed_pair in QUADS) == dict.fromkeys(domains, 2)
+    assert {crossed_pair.stimuli[0].delta for crossed_pair in QUADS} == {1, 2, 3, 4, 5}
+    assert {crossed_pair.twin.kind for crossed_pair in QUADS} == {"asked", "figures"}
 
 
 def test_the_better_text_under_one_version_is_the_lesser_one_under_the_other():
-    for quad in QUADS:
-        first, second = quad.stimuli
-        assert first.candidates == second.candidates == quad.texts
+    for crossed_pair in QUADS:
+        first, second = crossed_pair.stimuli
+        assert first.candidates == second.candidates == crossed_pair.texts
         assert {first.expectation.candidate, second.expectation.candidate} == {0, 1}
 
 

@@ -128,4 +128,4 @@ def test_the_examples_of_the_concepts_print_what_they_show(reader, page):
 
 def test_the_decisions_that_are_explained_are_those_that_there_are():
     told = {word: int(code) for word, code, _ in table(CONCEPTS / "use.md", "decision")}
-    assert told == {name.replace("-", " ").replace("limits", "restrictions"): code for name, code in EXIT_CODES.items()}
+    assert told == {name.replace("-", " ").replace("checks", "restrictions"): code for name, code in EXIT_CODES.items()}

@@ -12,16 +12,16 @@ from umpirical.domain.digests import canonical_json
 from umpirical.domain.stimuli import ORIGINAL, TIER_2, Family, NoPreference, Stimulus
 
 NAMES = {
-    "vacuum": Family.VACUUM,
-    "delta0": Family.DELTA0,
-    "ladder": Family.LADDER,
+    "blank": Family.BLANK,
+    "equal": Family.EQUAL,
+    "graded": Family.GRADED,
     "figures": Family.FIGURES,
-    "delta0-subset": Family.SUBSET,
+    "equal-subset": Family.SUBSET,
     "length": Family.LENGTH,
     "conflict": Family.CONFLICT,
-    "carrier-ladder": Family.CARRIER_LADDER,
-    "carrier-delta0": Family.CARRIER_DELTA0,
-    "carrier-figures": Family.CARRIER_FIGURES,
+    "own-graded": Family.OWN_GRADED,
+    "own-equal": Family.OWN_EQUAL,
+    "own-figures": Family.OWN_FIGURES,
     "original": Family.ORIGINAL,
 }
 
@@ -54,22 +54,22 @@ def test_a_record_keeps_the_plain_text():
         family: str
         counts: dict[str, int]
 
-    row = Row(family=Family.LADDER, counts={Family.LADDER: 1})
+    row = Row(family=Family.GRADED, counts={Family.GRADED: 1})
     assert type(row.family) is str
-    assert row.model_dump_json() == '{"family":"ladder","counts":{"ladder":1}}'
+    assert row.model_dump_json() == '{"family":"graded","counts":{"graded":1}}'
 
 
 def test_an_id_does_not_depend_on_how_a_family_is_spelt_in_the_code():
-    plain = Stimulus("task", "Do it.", ("u", "v"), NoPreference(), "ladder/1", "delta0")
-    named = replace(plain, family=Family.DELTA0)
+    plain = Stimulus("task", "Do it.", ("u", "v"), NoPreference(), "ladder/1", "equal")
+    named = replace(plain, family=Family.EQUAL)
     assert named == plain
     assert named.id == plain.id
 
 
 def test_carriers_are_tier_2_and_nothing_else_is():
     assert {family for family in NAMES if family in TIER_2} == {
-        "carrier-ladder",
-        "carrier-delta0",
-        "carrier-figures",
+        "own-graded",
+        "own-equal",
+        "own-figures",
     }
     assert ORIGINAL == "original"

@@ -83,7 +83,7 @@ def measured(source, folder):
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """What a judge of slot 1 comes to, with the source as it is and with one factor more."""
+    """What a judge of position 1 comes to, with the source as it is and with one factor more."""
     folder = tmp_path_factory.mktemp("factor")
     shutil.copytree(ROOT / "src", folder / "src")
     for file, (old, new) in EDITS.items():

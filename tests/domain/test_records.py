@@ -22,7 +22,7 @@ from umpirical.domain.stimuli import (
     expectation_json,
 )
 
-STIMULUS = Stimulus("task", "Do it.", ("u", "v"), NoPreference(), "ladder/1", "delta0")
+STIMULUS = Stimulus("task", "Do it.", ("u", "v"), NoPreference(), "ladder/1", "equal")
 
 CHANGED = {
     "task_id": "other",
@@ -30,7 +30,7 @@ CHANGED = {
     "candidates": ("v", "u"),
     "expectation": GivenWinner(0),
     "maker": "ladder/2",
-    "family": "ladder",
+    "family": "graded",
     "stratum": "empty",
     "delta": 0.0,
     "base": 0,
@@ -40,7 +40,7 @@ CHANGED = {
     "evidence": {"proof": "equal"},
     "strata": {"grade": "8"},
     "task_family": "family",
-    "quad": "quad 1",
+    "crossed_pair": "crossed_pair 1",
     "version": "A",
     "columns": {"reference": "42"},
 }

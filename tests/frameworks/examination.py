@@ -44,7 +44,7 @@ MISSES = 0.2
 DEADLINE = 240.0
 """Seconds for a judgment: frameworks retry by themselves, and the machine may be busy."""
 LEAST = 5
-"""How many of the planted values have to be measured."""
+"""How many of the true values have to be measured."""
 SHOWN = (("dark-current", ""), ("slot-bias", ""), ("grade-spread", ""), ("grade-slope", ""))
 """The measures whose values are written down."""
 HANG = 3.0
@@ -90,7 +90,7 @@ class Examined:
         self.spec = JudgeSpec.model_validate({**told, **specimen.entry, "deadline": DEADLINE})
 
     def measured(self, runs: int) -> dict[str, Any]:
-        """Measures the judge, so many times in this process. Returns what was planted and what was found."""
+        """Measures the judge, so many times in this process. Returns what was built in and what was found."""
         simulation = Simulation(self.specimen, self.spec, self.folder / "twin")
         with ChatServer(simulation.answer) as server:
             built = self.specimen.build(server.base_url, "Be exact.")
@@ -101,7 +101,7 @@ class Examined:
         statuses = _statuses(reports[0], simulation)
         most = runs * self.specimen.requests * statuses["trials"] + self.specimen.asides
         assert sent <= most, f"{sent} requests, and {most} were expected at most"
-        return {**statuses, **_recovered(found, simulation.planted())}
+        return {**statuses, **_recovered(found, simulation.true_value())}
 
     def _datasheet(self, built: object, run: str) -> Any:
         judge = self.specimen.placed(built, self.folder / run)
@@ -116,7 +116,7 @@ class Examined:
 
         `config` is the file that the page says to have beside it.
 
-        Returns what was planted and what it found.
+        Returns what was built in and what it found.
         """
         simulation = Simulation(self.specimen, self.spec, self.folder / "twin")
         folder = self.folder / "example"
@@ -131,7 +131,7 @@ class Examined:
                 exec(compile(code, f"{self.specimen.name} in the page", "exec"), known)  # noqa: S102  # our own page
         report = known["report"]
         assert printed.getvalue().strip() == report.markdown().strip()
-        return {**_statuses(report, simulation), **_recovered(_estimates(report), simulation.planted())}
+        return {**_statuses(report, simulation), **_recovered(_estimates(report), simulation.true_value())}
 
     def conforms(self) -> None:
         """Holds the adapter to the conformance kit."""
@@ -263,17 +263,17 @@ def _estimates(report: Any) -> dict[tuple[str, str], tuple[float, float, float]]
     return found
 
 
-def _recovered(found: dict[tuple[str, str], Any], planted: dict[tuple[str, str], float]) -> dict[str, Any]:
-    """Holds what was measured against what was planted."""
-    both = [key for key in planted if key in found]
-    missed = [key for key in both if not found[key][1] - 1e-9 <= planted[key] <= found[key][2] + 1e-9]
+def _recovered(found: dict[tuple[str, str], Any], true_value: dict[tuple[str, str], float]) -> dict[str, Any]:
+    """Holds what was measured against what was built in."""
+    both = [key for key in true_value if key in found]
+    missed = [key for key in both if not found[key][1] - 1e-9 <= true_value[key] <= found[key][2] + 1e-9]
     assert len(both) >= LEAST, f"only {both} were measured"
-    assert len(missed) <= MISSES * len(both), f"planted outside the intervals: {missed} of {len(both)}"
+    assert len(missed) <= MISSES * len(both), f"true_value outside the intervals: {missed} of {len(both)}"
     shown = [key for key in both if key in SHOWN]
     return {
         "measures": len(both),
         "missed": [" ".join(key).strip() for key in missed],
-        "planted": {name: round(planted[name, part], 3) for name, part in shown},
+        "true_value": {name: round(true_value[name, part], 3) for name, part in shown},
         "measured": {name: [round(each, 3) for each in found[name, part]] for name, part in shown},
     }
 

@@ -42,8 +42,8 @@ def environment(name: str) -> Path:
     if not (folder / "complete").exists():
         shutil.rmtree(folder, ignore_errors=True)
         python = str(folder / "bin" / "python")
-        _run("uv", "venv", "--quiet", "--python", "3.11", str(folder))
-        _run("uv", "pip", "install", "--quiet", "--python", python, "-e", str(ROOT), *entry.get("install", ()))
+        _run("ab", "venv", "--quiet", "--python", "3.11", str(folder))
+        _run("ab", "pip", "install", "--quiet", "--python", python, "-e", str(ROOT), *entry.get("install", ()))
         if "npm" in entry:
             # No script of a package is run, and nothing is installed but here.
             _run(
@@ -141,9 +141,9 @@ def _rows(found: dict[str, Any]) -> list[str]:
             rows.append(f"{judge} {_cell(row['error'])} | | | | | {date} |")
             continue
         held = f"{row['measures'] - len(row['missed'])} of {row['measures']}"
-        planted = "; ".join(f"`{key}` {value}" for key, value in row["planted"].items())
+        true_value = "; ".join(f"`{key}` {value}" for key, value in row["true_value"].items())
         measured = "; ".join(f"{value} ({low} to {high})" for value, low, high in row["measured"].values())
-        rows.append(f"{judge} {row['trials']} | {row['unparsed']} | {held} | {planted} | {measured} | {date} |")
+        rows.append(f"{judge} {row['trials']} | {row['unparsed']} | {held} | {true_value} | {measured} | {date} |")
     return rows
 
 

@@ -76,7 +76,7 @@ class Relay:
         self.sent: list[dict[str, Any]] = []
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
-        # The newer name of the limit would go before ours.
+        # The newer name of the check would go before ours.
         kept = {key: value for key, value in body.items() if key not in ("max_completion_tokens", "stream")}
         self.sent.append({**kept, **SETTINGS})
         return self.message(self.sent[-1])

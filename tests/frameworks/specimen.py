@@ -16,7 +16,7 @@ from umpirical.api.studies import datasheet_study
 from umpirical.domain.digests import digest
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.factory import build_judge
-from umpirical.judges.simulated.comparer import Comparer, GradedPair, Grader, planted_grades, planted_values
+from umpirical.judges.simulated.comparer import Comparer, GradedPair, Grader, true_grades, true_values
 from umpirical.judges.simulated.model import simulated_profile
 from umpirical.judges.simulated.profiles import GraderProfile
 from umpirical.judges.spec import JudgeSpec
@@ -52,7 +52,7 @@ class Specimen:
     """What the user has to say because the judge does not tell: keys of a judge in a study file."""
     off_scale: tuple[Any, ...] = ()
     """Verdicts that no judgment may be made of."""
-    arm: str = "baseline"
+    variant: str = "baseline"
     """forced-choice for a judge of pairs that has no tie."""
     one_sided: bool = False
     """Whether it says only that the first is better, or not."""
@@ -104,7 +104,7 @@ class Specimen:
 
 
 class Simulation:
-    """A model with planted defects, which answers every prompt of a judge. A share of its answers is rubbish.
+    """A model with true value defects, which answers every prompt of a judge. A share of its answers is rubbish.
 
     Every draw depends on what is shown alone, so that a repeated request has the same answer.
     """
@@ -130,22 +130,22 @@ class Simulation:
             return RUBBISH
         said = json.loads(self._simulated.answer(prompt, question))
         verdict = said.get("verdict", said.get("grade"))
-        if verdict == "tie" and self._specimen.arm == "forced-choice":
+        if verdict == "tie" and self._specimen.variant == "forced-choice":
             # Of two empty answers the model may say so, although the judge has no word for it.
             self.rubbish.add(question)
         return self._specimen.said(verdict, prompt_text(body))
 
-    def planted(self) -> dict[tuple[str, str], float]:
+    def true_value(self) -> dict[tuple[str, str], float]:
         """Returns the true values of the measures, by name and stratum."""
         stimuli = self._stimuli
         pairs = [
-            GradedPair(s.cluster, s.base or 0.0, s.delta or 0.0) for s in stimuli if s.family in ("delta0", "ladder")
+            GradedPair(s.cluster, s.base or 0.0, s.delta or 0.0) for s in stimuli if s.family in ("equal", "graded")
         ]
         if isinstance(self._profile, GraderProfile):
-            values = planted_grades(self._profile, self._judge.scale, pairs)
+            values = true_grades(self._profile, self._judge.scale, pairs)
         else:
             steps = sorted({pair.delta for pair in pairs if pair.delta})
-            values = planted_values(self._profile, steps, self._specimen.arm)
+            values = true_values(self._profile, steps, self._specimen.variant)
             if self._specimen.one_sided:
                 values = _one_sided(self._profile.latent)
         return {key: value for key, value in values.items() if key[0] not in ("unparsed-rate", "failure-rate")}
@@ -167,7 +167,7 @@ class Simulation:
 
     @cached_property
     def _study(self) -> Any:
-        suffix = "" if self._specimen.arm == "baseline" else f"-{self._specimen.arm}"
+        suffix = "" if self._specimen.variant == "baseline" else f"-{self._specimen.variant}"
         entry = {
             "name": "twin",
             "kind": self._judge.kind,
@@ -206,7 +206,7 @@ def _tight(text: str) -> str:
 
 
 def _one_sided(latent: LatentJudge) -> dict[tuple[str, str], float]:
-    """Returns the true values of a judge that never names slot 2."""
+    """Returns the true values of a judge that never names position 2."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(40)
     eta, weights = latent.surface * nodes, weights / weights.sum()
     p, _ = slot_rates(latent, eta + latent.slot_bias)

@@ -18,7 +18,7 @@ FRAMEWORKS = list(frameworks())
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", SMALL)
-def test_a_judge_of_a_framework_is_measured_as_planted(name):
+def test_a_judge_of_a_framework_is_measured_as_true_value(name):
     rows = examined(name, "--examples")
     assert [row for row in rows if "measured" in row]
     assert [row["error"] for row in rows if "error" in row] == []

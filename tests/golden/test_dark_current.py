@@ -44,7 +44,7 @@ def published_tallies(judge: str) -> Tallies:
         mine = classes[task::10]
         shares = {name: mine.count(name) for name in ("stable", "positional", "one_sided", "no_preference")}
         ties = 2 * shares["no_preference"] + shares["one_sided"]
-        pairs.append(PairTally(f"t{task}", "baseline", "delta0", 0.0, len(mine), tie_calls=ties, **shares))
+        pairs.append(PairTally(f"t{task}", "baseline", "equal", 0.0, len(mine), tie_calls=ties, **shares))
     return Tallies(pairs=tuple(pairs))
 
 
@@ -92,7 +92,7 @@ def constructed_ladder() -> Tallies:
     tasks = GOLDEN["delta75"]["constructed_dataset"]["tasks"]
     return Tallies(
         pairs=tuple(
-            PairTally(f"t{task['task']}", "baseline", "ladder", float(step), calls // 2, correct_calls=correct)
+            PairTally(f"t{task['task']}", "baseline", "graded", float(step), calls // 2, correct_calls=correct)
             for task in tasks
             for step, correct, calls in zip(STEPS, task["correct"], task["calls"], strict=True)
         )
@@ -124,8 +124,8 @@ def test_the_published_bootstrap_interval_of_the_threshold(seed):
 @pytest.mark.parametrize("judge", ["Qwen14B", "Qwen32B"])
 def test_a_threshold_reached_at_the_first_step_is_left_censored(judge):
     correct = next(row for row in ROWS if row["id"] == f"{judge}.target_sensitivity_delta1")["numerator"]
-    pairs = [PairTally(f"t{n}", "baseline", "ladder", 1.0, 5, correct_calls=correct // 10) for n in range(10)]
-    pairs += [PairTally(f"t{n}", "baseline", "ladder", 5.0, 1, correct_calls=2) for n in range(10)]
+    pairs = [PairTally(f"t{n}", "baseline", "graded", 1.0, 5, correct_calls=correct // 10) for n in range(10)]
+    pairs += [PairTally(f"t{n}", "baseline", "graded", 5.0, 1, correct_calls=2) for n in range(10)]
     result = measured("detection-threshold", Tallies(pairs=tuple(pairs)))
     assert (result.value, result.censoring) == (1.0, "left")
     assert result.interval is None or result.interval.low is None
@@ -140,17 +140,24 @@ def row_counts(judge: str, metric: str) -> int:
     return next(row for row in ROWS if row["id"] == f"{judge}.{metric}")["numerator"]
 
 
-def published_steps(judge: str, arm: str) -> list[PairTally]:
+def published_steps(judge: str, variant: str) -> list[PairTally]:
     """Tie calls at equal quality, and correct, tie and wrong calls at steps 1 and 5, ten tasks each."""
     ties = spread_over_tasks(row_counts(judge, "delta0_tie_rate"))
-    tallies = [PairTally(f"t{n}", arm, "delta0", 0.0, 6, tie_calls=count) for n, count in enumerate(ties)]
+    tallies = [PairTally(f"t{n}", variant, "equal", 0.0, 6, tie_calls=count) for n, count in enumerate(ties)]
     for step, pairs in ((1, 5), (5, 1)):
         correct = spread_over_tasks(row_counts(judge, f"target_sensitivity_delta{step}"))
         # Dealt from the other end, so that a task's calls do not come to more than it has.
         tie = spread_over_tasks(row_counts(judge, f"delta{step}_tie_rate"))[::-1]
         tallies += [
             PairTally(
-                f"t{n}", arm, "ladder", float(step), pairs, correct_calls=c, tie_calls=t, wrong_calls=2 * pairs - c - t
+                f"t{n}",
+                variant,
+                "graded",
+                float(step),
+                pairs,
+                correct_calls=c,
+                tie_calls=t,
+                wrong_calls=2 * pairs - c - t,
             )
             for n, (c, t) in enumerate(zip(correct, tie, strict=True))
         ]
@@ -167,7 +174,7 @@ def published_steps(judge: str, arm: str) -> list[PairTally]:
     ],
 )
 def test_what_is_not_correct_at_step_1(judge, wrong, miss_by_tie, non_tie):
-    """Equations 9 and 12: wrong 0.0000 and non-tie accuracy 1.0000 of the strict arm are stated in the paper."""
+    """Equations 9 and 12: wrong 0.0000 and non-tie accuracy 1.0000 of the strict variant are stated in the paper."""
     tallies = Tallies(pairs=tuple(published_steps(judge, "baseline")))
     assert 2 * measured("wrong-choice-rate", tallies, "1").numerator == wrong
     assert printed(measured("tie-rate", tallies, "1").value) == miss_by_tie
@@ -175,7 +182,7 @@ def test_what_is_not_correct_at_step_1(judge, wrong, miss_by_tie, non_tie):
     assert measured("wrong-choice-rate", tallies, "5").value == 0
 
 
-def test_the_criterion_shift_of_the_strict_arm():
+def test_the_criterion_shift_of_the_strict_variant():
     """Equation 11: 89 to 120 ties of 120 at equal quality, 6 to 50 of 100 at step 1, none of 20 at step 5."""
     pairs = published_steps("Qwen32B", "baseline") + published_steps("Qwen32B_strict", "strict")
 
@@ -206,14 +213,15 @@ def test_the_four_classes_are_everything(judge):
 
 
 def test_stable_pairs_of_qwen14b_are_what_chance_makes():
-    """27 stable and 32 positional of 60: a judge that names either slot at random would give 30 and 30.
+    """27 stable and 32 positional of 60: a judge that names either position at random would give 30 and 30.
 
-    How often it named each slot is not published; that no slot was favoured is our reading.
+    How often it named each position is not published; that no position was favoured is our reading.
     """
     plain = published_tallies("Qwen14B").pairs
     calls = [2 * tally.pairs - tally.tie_calls for tally in plain]
     pairs = tuple(
-        replace(tally, slot_1_calls=n // 2 + n % 2, slot_2_calls=n // 2) for tally, n in zip(plain, calls, strict=True)
+        replace(tally, position_1_calls=n // 2 + n % 2, position_2_calls=n // 2)
+        for tally, n in zip(plain, calls, strict=True)
     )
     excess = measured("excess-stable", Tallies(pairs=pairs))
     assert excess.value == pytest.approx(27 / 60 - 0.5, abs=0.01)
@@ -221,13 +229,15 @@ def test_stable_pairs_of_qwen14b_are_what_chance_makes():
 
 
 def test_one_sided_commits_of_qwen32b_hide_what_a_lean_to_a_slot_would_show():
-    """5 positional, 21 one-sided, 34 neither: a judge that names one slot in 26 % of calls, and else ties."""
+    """5 positional, 21 one-sided, 34 neither: a judge that names one position in 26 % of calls, and else ties."""
     rate = GOLDEN["decomposition"]["Qwen32B"]["raw_calls"] / 120
     expected = [60 * rate**2, 60 * 2 * rate * (1 - rate), 60 * (1 - rate) ** 2]
     assert [round(value) for value in expected] == [4, 23, 33]
     leaning = Tallies(
         pairs=tuple(
-            replace(tally, one_sided_slot_1=tally.one_sided, slot_1_calls=2 * tally.positional + tally.one_sided)
+            replace(
+                tally, one_sided_position_1=tally.one_sided, position_1_calls=2 * tally.positional + tally.one_sided
+            )
             for tally in published_tallies("Qwen32B").pairs
         )
     )

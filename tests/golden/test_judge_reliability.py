@@ -104,7 +104,7 @@ def test_the_percentages_of_the_text_are_those_rates(row):
 
 
 @pytest.mark.parametrize("row", AGENTIC, ids=[row["model"] for row in AGENTIC])
-def test_sixteen_items_leave_wide_limits_that_the_paper_does_not_print(row):
+def test_sixteen_items_leave_wide_checks_that_the_paper_does_not_print(row):
     counts = {"accuracy": (row["TP"] + row["TN"], 32), "FPR": (row["FP"], 16), "FNR": (row["FN"], 16)}
     for short, (numerator, denominator) in counts.items():
         result = measured(MEASURED[short], agentic_tallies(row))

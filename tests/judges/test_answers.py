@@ -30,14 +30,14 @@ INTERVAL = AnswerReader(GradeScale("interval", low=0, high=10))
 CONFIDENT = AnswerReader(None, confidence=True)
 
 READ = [
-    (COMPARE, '{"verdict": "1"}', Choice.SLOT_1),
-    (COMPARE, ' \n{"verdict":"2"}\n ', Choice.SLOT_2),
+    (COMPARE, '{"verdict": "1"}', Choice.POSITION_1),
+    (COMPARE, ' \n{"verdict":"2"}\n ', Choice.POSITION_2),
     (COMPARE, '{"verdict": "tie", "reason": "both are fine, 1 and 2"}', Choice.TIE),
-    (COMPARE, '{"reasoning": "\\u201c1\\u201d", "verdict": "2"}', Choice.SLOT_2),
-    (COMPARE, '```json\n{"verdict": "1"}\n```', Choice.SLOT_1),
-    (COMPARE, '```\n{"verdict": "1"}\n```', Choice.SLOT_1),
-    (COMPARE, "1", Choice.SLOT_1),
-    (COMPARE, "2.", Choice.SLOT_2),
+    (COMPARE, '{"reasoning": "\\u201c1\\u201d", "verdict": "2"}', Choice.POSITION_2),
+    (COMPARE, '```json\n{"verdict": "1"}\n```', Choice.POSITION_1),
+    (COMPARE, '```\n{"verdict": "1"}\n```', Choice.POSITION_1),
+    (COMPARE, "1", Choice.POSITION_1),
+    (COMPARE, "2.", Choice.POSITION_2),
     (COMPARE, '"tie"', Choice.TIE),
     (COMPARE, "'tie'.", Choice.TIE),
     (COMPARE, "TIE", Choice.TIE),
@@ -186,7 +186,7 @@ def test_a_huge_text_is_read_in_little_time():
 def test_the_judges_own_words_are_mapped_to_labels_and_the_labels_are_then_no_answers():
     reader = AnswerReader(None, labels={"A": "1", "B": "2", "C": "tie", "skip": "abstain"})
     assert [reader.read(f'{{"verdict": "{word}"}}') for word in "ABC"] == [Verdict(choice) for choice in Choice]
-    assert reader.read("a") == Verdict(Choice.SLOT_1)
+    assert reader.read("a") == Verdict(Choice.POSITION_1)
     assert reader.read("skip") == Abstained()
     assert isinstance(reader.read("1"), Unparsed)
 
@@ -200,10 +200,10 @@ def test_labels_that_differ_in_case_only_are_told_apart():
 @pytest.mark.parametrize(
     ("text", "outcome"),
     [
-        ("I compared them.\nFinal: 1", Verdict(Choice.SLOT_1)),
+        ("I compared them.\nFinal: 1", Verdict(Choice.POSITION_1)),
         ("Final: abstain", Abstained()),
         ("1", None),
-        ("Final: 1\nFinal: 1", Verdict(Choice.SLOT_1)),
+        ("Final: 1\nFinal: 1", Verdict(Choice.POSITION_1)),
         ("Final: 1\nFinal: 2", None),
         ("Final: 3", None),
         ('{"verdict": "1"}', None),

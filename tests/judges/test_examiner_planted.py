@@ -7,7 +7,7 @@ import pytest
 
 from tests.recovery.examiner_sampling import TESTS, design, draw, ordinal
 from umpirical.domain.scales import GradeScale
-from umpirical.judges.simulated.examiner import Truth, planted_examiner
+from umpirical.judges.simulated.examiner import Truth, true_examiner
 from umpirical.judges.simulated.profiles import EXAMINER_PROFILES, ExaminerProfile
 from umpirical.protocols.stress.design import kind_of
 from umpirical.stats.simulation.examiner import LatentExaminer
@@ -16,7 +16,7 @@ SIX = ordinal(6)
 
 
 def test_planted_values_of_a_sharp_judge_by_hand():
-    values = planted_examiner(ExaminerProfile("", LatentExaminer(noise=0.0)), SIX, design(6))
+    values = true_examiner(ExaminerProfile("", LatentExaminer(noise=0.0)), SIX, design(6))
     for test in ("original", *TESTS):
         for name in ("accuracy", "within-one", "weighted-kappa", "agreement-ccc", "pearson", "compression"):
             assert values[name, test] == pytest.approx(1)
@@ -30,7 +30,7 @@ def test_planted_values_of_a_sharp_judge_by_hand():
 
 
 def test_planted_values_of_a_severe_judge_by_hand():
-    values = planted_examiner(ExaminerProfile("", LatentExaminer(noise=0.0, severity=-1.0)), SIX, design(6))
+    values = true_examiner(ExaminerProfile("", LatentExaminer(noise=0.0, severity=-1.0)), SIX, design(6))
     # 0 1 2 3 4 5 are given 0 0 1 2 3 4: one in six is right, and the slope is 15/17.5.
     assert values["accuracy", "original"] == pytest.approx(1 / 6)
     assert values["within-one", "original"] == pytest.approx(1)
@@ -43,7 +43,7 @@ def test_planted_values_of_a_severe_judge_by_hand():
 
 
 def test_planted_values_of_a_constant_judge_by_hand():
-    values = planted_examiner(EXAMINER_PROFILES["constant"], SIX, design(6))
+    values = true_examiner(EXAMINER_PROFILES["constant"], SIX, design(6))
     # Always grade 3 of 0 to 5, the higher of the two in the middle.
     assert values["accuracy", "original"] == pytest.approx(1 / 6)
     assert values["mean-absolute-error", "original"] == pytest.approx((3 + 2 + 1 + 0 + 1 + 2) / 6)
@@ -55,14 +55,14 @@ def test_planted_values_of_a_constant_judge_by_hand():
 
 
 def test_an_arbitrary_judge_never_differs_from_itself_and_knows_nothing():
-    values = planted_examiner(EXAMINER_PROFILES["arbitrary"], SIX, design(6))
+    values = true_examiner(EXAMINER_PROFILES["arbitrary"], SIX, design(6))
     assert values["flip-rate", "stability"] == pytest.approx(0, abs=1e-9)
     assert values["accuracy", "original"] == pytest.approx(1 / 6)
     assert values["pearson", "original"] == pytest.approx(0, abs=1e-9)
 
 
 def test_a_repeated_judge_is_as_often_right_however_moody():
-    sound, moody = (planted_examiner(EXAMINER_PROFILES[name], SIX, design(6)) for name in ("sound-examiner", "moody"))
+    sound, moody = (true_examiner(EXAMINER_PROFILES[name], SIX, design(6)) for name in ("sound-examiner", "moody"))
     assert moody["accuracy", "original"] == pytest.approx(sound["accuracy", "original"])
     assert sound["flip-rate", "stability"] < 0.05
     assert moody["flip-rate", "stability"] > 0.15
@@ -71,7 +71,7 @@ def test_a_repeated_judge_is_as_often_right_however_moody():
 
 def test_texts_written_anew_have_gold_and_nothing_to_be_held_against():
     truths = [*design(6, ()), *(Truth(level, level, "synthetic-ordinal", f"s{level}") for level in range(6))]
-    values = planted_examiner(EXAMINER_PROFILES["sound-examiner"], SIX, truths)
+    values = true_examiner(EXAMINER_PROFILES["sound-examiner"], SIX, truths)
     assert values["accuracy", "synthetic-ordinal"] == values["accuracy", "original"]
     assert {name for name, test in values if test == "synthetic-ordinal"} == {
         name for name, test in values if test == "original"
@@ -82,7 +82,7 @@ def test_a_scale_without_order_has_no_values_that_need_one():
     scale = GradeScale("nominal", ("red", "green", "blue"))
     profile = ExaminerProfile("", LatentExaminer(noise=0.0, flip_blindness=0.25))
     truths = [*design(3, ("typos",)), Truth(0, 2, "label-flip", "i0"), Truth(1, 0, "label-flip", "i1")]
-    values = planted_examiner(profile, scale, truths)
+    values = true_examiner(profile, scale, truths)
     assert values["flip-detection", "label-flip"] == values["right-on-both", "label-flip"] == pytest.approx(0.75)
     assert {name for name, test in values if test == "typos"} == {"accuracy", "change-rate", "excess-change"}
 
@@ -90,7 +90,7 @@ def test_a_scale_without_order_has_no_values_that_need_one():
 def test_planted_values_are_in_the_steps_of_the_scale():
     latent = LatentExaminer(noise=0.5, frozen=0.5, severity=-0.4, format_shift=0.7)
     unit, ten = (
-        planted_examiner(
+        true_examiner(
             ExaminerProfile("", latent),
             GradeScale("interval", low=0, high=high),
             [
@@ -113,7 +113,7 @@ def test_planted_values_are_in_the_steps_of_the_scale():
 
 def test_a_gold_label_between_two_grades_is_given_by_none():
     scale = GradeScale("interval", low=0, high=10)
-    values = planted_examiner(ExaminerProfile("", LatentExaminer(noise=0.0)), scale, [Truth(3.5, 3.5, "original", "i")])
+    values = true_examiner(ExaminerProfile("", LatentExaminer(noise=0.0)), scale, [Truth(3.5, 3.5, "original", "i")])
     assert values["accuracy", "original"] == 0
     assert values["grade-bias", "original"] == 0.5
 
@@ -137,7 +137,7 @@ BROKEN = LatentExaminer(
 @pytest.mark.parametrize("name", ["sound-examiner", "middling", "broken"])
 def test_planted_values_agree_with_simulation(name, size):
     latent = BROKEN if name == "broken" else EXAMINER_PROFILES[name].latent
-    values = planted_examiner(ExaminerProfile("", latent), ordinal(size), design(size))
+    values = true_examiner(ExaminerProfile("", latent), ordinal(size), design(size))
     run = draw(latent, np.random.default_rng(8), items=200_000, grades=size, repeats=2)
     near = 4.5 / math.sqrt(200_000)
     seen = {("flip-rate", "stability"): np.mean(run.originals[:, 0] != run.originals[:, 1])}

@@ -1,4 +1,4 @@
-"""Simulated examiners: what is planted is what comes out, through the port a real model is asked through."""
+"""Simulated examiners: what is built in is what comes out, through the port a real model is asked through."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.factory import build_judge
 from umpirical.judges.model_judge import describe_order, describe_scale
 from umpirical.judges.prompt import StudyTexts, builtin_prompt, fence, resolve_prompts
-from umpirical.judges.simulated.examiner import Truth, grade_unit, planted_examiner, read_shown, words_ratio
+from umpirical.judges.simulated.examiner import Truth, grade_unit, read_shown, true_examiner, words_ratio
 from umpirical.judges.simulated.model import SimulatedModel, can_read
 from umpirical.judges.simulated.profiles import (
     EXAMINER_PROFILES,
@@ -76,8 +76,8 @@ def texts_of(test, *, level=2, required=None, ratio=1.0, count=ITEMS):
     return [f"{level} {level if required is None else required} {test} i{number} {ratio}" for number in range(count)]
 
 
-def model_of(latent, *, seed=1, answer_key=key, **planted):
-    return SimulatedModel(ExaminerProfile("planted", latent, **planted), answer_key=answer_key, seed=seed)
+def model_of(latent, *, seed=1, answer_key=key, **true_value):
+    return SimulatedModel(ExaminerProfile("true_value", latent, **true_value), answer_key=answer_key, seed=seed)
 
 
 def grades(model, texts, *, scale=SIX, call="first"):
@@ -164,20 +164,20 @@ def test_what_has_no_marks_is_refused(prompt):
         asyncio.run(model_of(LatentExaminer(0.1)).generate(request, trial_id="t"))
 
 
-# What is planted comes out.
+# What is built in comes out.
 
 NOISY = LatentExaminer(noise=0.6, frozen=0.5, severity=-0.3, compression=0.8, lapse=0.1)
 
 
 @pytest.mark.parametrize("size", [2, 6])
 @pytest.mark.parametrize("level", [0, 1])
-def test_grades_are_given_as_often_as_planted(size, level):
+def test_grades_are_given_as_often_as_true_value(size, level):
     given = grades(model_of(NOISY), texts_of("original", level=level), scale=ordinal(size))
     assert_rates(given, grade_rates(NOISY, centre(NOISY, level, grades=size), grades=size)[0])
 
 
 @pytest.mark.parametrize("frozen", [0.0, 0.5, 1.0])
-def test_repeats_differ_as_often_as_planted(frozen):
+def test_repeats_differ_as_often_as_true_value(frozen):
     latent = LatentExaminer(noise=0.6, frozen=frozen)
     texts, model = texts_of("original"), model_of(latent)
     differ = np.not_equal(grades(model, texts), grades(model, texts, call="second"))
@@ -197,7 +197,7 @@ def test_a_judge_that_nothing_sways_answers_a_changed_text_like_its_original():
 
 
 @pytest.mark.parametrize(
-    ("test", "planted", "shift", "scatter"),
+    ("test", "true_value", "shift", "scatter"),
     [
         *((test, {"format_shift": -0.7, "format_scatter": 0.5}, -0.7, 0.5) for test in ("typos", "vertical-spacing")),
         ("paraphrase", {"paraphrase": 0.9}, 0.0, 0.9),
@@ -205,8 +205,8 @@ def test_a_judge_that_nothing_sways_answers_a_changed_text_like_its_original():
         ("verbosity-long", {"verbosity": 1.5}, 1.5 * math.log(2), 0.0),
     ],
 )
-def test_each_defect_changes_the_grades_of_its_own_test_as_planted_and_of_no_other(test, planted, shift, scatter):
-    latent = LatentExaminer(noise=0.5, frozen=0.8, **planted)
+def test_each_defect_changes_the_grades_of_its_own_test_as_planted_and_of_no_other(test, true_value, shift, scatter):
+    latent = LatentExaminer(noise=0.5, frozen=0.8, **true_value)
     model = model_of(latent)
     ratio = 2.0 if test == "verbosity-long" else 1.0
     original = grades(model, texts_of("original"))
@@ -251,7 +251,7 @@ def test_an_interval_scale_is_graded_in_its_own_units():
     assert grades(sharp, ["7 7 original a 1"], scale=ten) == [17.0]
 
 
-def test_failures_and_unparsed_answers_are_as_many_as_planted():
+def test_failures_and_unparsed_answers_are_as_many_as_true_value():
     given = grades(model_of(NOISY, failure_rate=0.1, unparsed_rate=0.2), texts_of("original"))
     assert_rates([grade is None for grade in given], [0.7, 0.3])
 
@@ -305,13 +305,13 @@ def test_no_name_stands_for_two_profiles():
 
 
 def test_there_is_a_profile_for_every_defect_and_only_the_sound_one_has_none():
-    planted = {
+    true_value = {
         field
         for profile in EXAMINER_PROFILES.values()
         for field in LatentExaminer.__slots__
         if getattr(profile.latent, field) != getattr(EXAMINER_PROFILES["sound-examiner"].latent, field)
     }
-    assert planted == set(LatentExaminer.__slots__) - {"lapse"}
+    assert true_value == set(LatentExaminer.__slots__) - {"lapse"}
     assert [name for name, profile in EXAMINER_PROFILES.items() if not profile.defects] == ["sound-examiner"]
     assert all(profile.about.endswith(".") for profile in EXAMINER_PROFILES.values())
 
@@ -481,11 +481,11 @@ def test_planted_values_are_those_of_the_items_with_a_label():
     essays, changed = unlabelled(5)
     profile = EXAMINER_PROFILES["severe"]
 
-    def planted(stimuli):
-        return planted_examiner(profile, SIX, [truth for _, truth in truths(stimuli, SIX)])
+    def true_value(stimuli):
+        return true_examiner(profile, SIX, [truth for _, truth in truths(stimuli, SIX)])
 
-    assert planted([*labelled, *essays, *changed]) == planted(labelled)
-    assert planted([*essays, *changed]) == {("unparsed-rate", ""): 0.0, ("failure-rate", ""): 0.0}
+    assert true_value([*labelled, *essays, *changed]) == true_value(labelled)
+    assert true_value([*essays, *changed]) == {("unparsed-rate", ""): 0.0, ("failure-rate", ""): 0.0}
 
 
 # What is refused.
@@ -552,8 +552,8 @@ def test_truths_of_a_set_are_what_planted_values_are_made_of():
     essays = [original_of(f"essay {letter}", label) for letter, label in zip("abcdef", SIX.labels, strict=True)]
     stimuli = [*essays, *(changed_of(essay, f"{essay.candidates[0]}  !", "inline-spacing") for essay in essays)]
     known = [truth for _, truth in truths(stimuli, SIX)]
-    values = planted_examiner(EXAMINER_PROFILES["format-swayed"], SIX, known)
-    expected = planted_examiner(EXAMINER_PROFILES["format-swayed"], SIX, design(6, ("vertical-spacing",)))
+    values = true_examiner(EXAMINER_PROFILES["format-swayed"], SIX, known)
+    expected = true_examiner(EXAMINER_PROFILES["format-swayed"], SIX, design(6, ("vertical-spacing",)))
     for name in ("change-rate", "grade-shift", "excess-change", "accuracy"):
         assert values[name, "inline-spacing"] == pytest.approx(expected[name, "vertical-spacing"])
 

@@ -76,7 +76,7 @@ def test_a_built_in_prompt_of_the_other_kind_is_refused(tmp_path):
         resolve_prompts(spec(prompts={"baseline": "builtin:grade"}), tmp_path)
 
 
-def test_two_arms_with_one_prompt_are_refused(tmp_path):
+def test_two_variants_with_one_prompt_are_refused(tmp_path):
     with pytest.raises(UsageError, match="two prompt variants have the same prompt"):
         resolve_prompts(spec(prompts={"baseline": "builtin:compare", "strict": "builtin:compare"}), tmp_path)
 

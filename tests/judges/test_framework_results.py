@@ -33,12 +33,12 @@ def result(**parts):
 @pytest.mark.parametrize(
     ("score", "source", "winner"),
     [
-        (1.0, "original", Choice.SLOT_1),
-        (0.0, "original", Choice.SLOT_2),
+        (1.0, "original", Choice.POSITION_1),
+        (0.0, "original", Choice.POSITION_2),
         (0.5, "neither", Choice.TIE),
         # The answers were exchanged: a vote for the second shown is one for the first.
-        (0.0, "flipped", Choice.SLOT_1),
-        (1.0, "flipped", Choice.SLOT_2),
+        (0.0, "flipped", Choice.POSITION_1),
+        (1.0, "flipped", Choice.POSITION_2),
     ],
 )
 def test_a_score_of_llama_index_names_the_answer_and_not_the_place(score, source, winner):
@@ -63,8 +63,8 @@ def test_a_guideline_of_llama_index_is_met_or_not():
 @pytest.mark.parametrize(
     ("said", "read"),
     [
-        ({"value": "A", "score": 1}, Verdict(Choice.SLOT_1)),
-        ({"value": "B", "score": 0}, Verdict(Choice.SLOT_2)),
+        ({"value": "A", "score": 1}, Verdict(Choice.POSITION_1)),
+        ({"value": "B", "score": 0}, Verdict(Choice.POSITION_2)),
         ({"value": None, "score": 0.5}, Verdict(Choice.TIE)),
         ({"value": None, "score": None}, Unparsed),
         ({"value": "C", "score": 0.5}, Unparsed),

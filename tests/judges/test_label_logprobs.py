@@ -7,13 +7,13 @@ import pytest
 
 from tests.servers.chat_server import Said
 from umpirical.domain.judgments import Abstained, Unparsed, Verdict
-from umpirical.domain.readouts import Span
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice
+from umpirical.domain.scoring_methods import Span
 from umpirical.judges.label_logprobs import NO_LOGPROBS, LabelReader, Undecided, read_tokens
 from umpirical.judges.spec import JudgeSpec
 
-ONE, TWO, TIE = (Verdict(choice) for choice in (Choice.SLOT_1, Choice.SLOT_2, Choice.TIE))
+ONE, TWO, TIE = (Verdict(choice) for choice in (Choice.POSITION_1, Choice.POSITION_2, Choice.TIE))
 
 
 def spec(**answer) -> JudgeSpec:
@@ -218,7 +218,7 @@ def test_a_response_without_log_probabilities_says_so():
     assert LabelReader(spec()).read(Response("t", "1"), ONE) == Undecided(NO_LOGPROBS)
 
 
-def test_a_log_probability_that_is_no_number_is_left_out_of_the_list():
+def test_a_log_probability_that_is_no_number_is_excluded_of_the_list():
     entry = {
         "token": "1",
         "logprob": 1e-9,

@@ -1,4 +1,5 @@
-"""Layouts in prompts and answers: whatever the slots are called and however answers are listed, slots come back."""
+"""Layouts in prompts and answers: whatever the positions are called and however answers are listed, positions come
+back."""
 
 from itertools import product
 
@@ -10,7 +11,7 @@ from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice
 from umpirical.domain.trials import LABEL_SETS, PLAIN, TIE_PLACES, Layout, Presentation
 from umpirical.judges.answers import AnswerReader, read_response
-from umpirical.judges.layout import crossed_arms, layout_values, layout_words
+from umpirical.judges.layout import crossed_variants, layout_values, layout_words
 from umpirical.judges.prompt import builtin_prompt
 from umpirical.judges.spec import JudgeSpec
 
@@ -41,8 +42,8 @@ def test_a_prompt_without_a_layout_is_plain():
 @each("layout", EVERY)
 def test_the_label_of_a_slot_is_read_as_that_slot(layout):
     label_1, label_2 = layout.slot_labels
-    assert read(f'{{"verdict": "{label_1}"}}', layout) == Verdict(Choice.SLOT_1)
-    assert read(label_2, layout) == Verdict(Choice.SLOT_2)
+    assert read(f'{{"verdict": "{label_1}"}}', layout) == Verdict(Choice.POSITION_1)
+    assert read(label_2, layout) == Verdict(Choice.POSITION_2)
     assert read('{"verdict": "tie"}', layout) == Verdict(Choice.TIE)
     assert read('{"verdict": "abstain"}', layout) == Abstained()
 
@@ -69,10 +70,10 @@ def test_layouts_are_crossed_only_where_the_prompt_leaves_them_open():
         "own": plain,
         "forced-choice": builtin_prompt("compare-forced-choice"),
     }
-    assert crossed_arms(JudgeSpec(name="j", model=MODEL, prompts=prompts)) == ("baseline", "forced-choice")
+    assert crossed_variants(JudgeSpec(name="j", model=MODEL, prompts=prompts)) == ("baseline", "forced-choice")
 
 
 @pytest.mark.parametrize("answer", [{"labels": {"one": "1", "two": "2"}}, {"pattern": "(?P<answer>1|2)"}])
 def test_a_judge_with_words_of_its_own_keeps_them(answer):
     spec = JudgeSpec(name="j", model=MODEL, prompts={"baseline": builtin_prompt("compare")}, answer=answer)
-    assert crossed_arms(spec) == ()
+    assert crossed_variants(spec) == ()

@@ -59,18 +59,18 @@ def longer_in_two_steps(*shown):
 
 @pytest.mark.parametrize("function", [longer, longer_later, LongerLater(), longer_in_two_steps])
 async def test_a_function_may_be_sync_or_async_or_an_object(function):
-    assert await outcome_of(function) == Verdict(Choice.SLOT_1)
-    assert await outcome_of(function, shown=Presented("task", "b", "long")) == Verdict(Choice.SLOT_2)
+    assert await outcome_of(function) == Verdict(Choice.POSITION_1)
+    assert await outcome_of(function, shown=Presented("task", "b", "long")) == Verdict(Choice.POSITION_2)
 
 
 @pytest.mark.parametrize(
     ("answer", "outcome"),
     [
         ("tie", Verdict(Choice.TIE)),
-        (Choice.SLOT_2, Verdict(Choice.SLOT_2)),
+        (Choice.POSITION_2, Verdict(Choice.POSITION_2)),
         ({"verdict": "tie"}, Verdict(Choice.TIE)),
-        ({"verdict": "1", "confidence": 0.75}, Verdict(Choice.SLOT_1, 0.75)),
-        (2, Verdict(Choice.SLOT_2)),
+        ({"verdict": "1", "confidence": 0.75}, Verdict(Choice.POSITION_1, 0.75)),
+        (2, Verdict(Choice.POSITION_2)),
         ("abstain", Abstained()),
     ],
 )
@@ -197,10 +197,10 @@ async def test_a_slow_function_does_not_hold_up_the_others():
 
     waiting = asyncio.create_task(outcome_of(slow))
     await asyncio.wait_for(started.wait(), timeout=10)
-    assert await outcome_of(longer) == Verdict(Choice.SLOT_1)
+    assert await outcome_of(longer) == Verdict(Choice.POSITION_1)
     assert not waiting.done()
     release.set()
-    assert await waiting == Verdict(Choice.SLOT_1)
+    assert await waiting == Verdict(Choice.POSITION_1)
 
 
 def test_both_orders_are_different_questions():

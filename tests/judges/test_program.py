@@ -85,9 +85,9 @@ async def until_gone(pid):
 
 async def test_a_program_is_asked_and_its_answers_are_read(program):
     judge = program(LONGER)
-    assert await asked(judge, "aaa", "b") == Verdict(Choice.SLOT_1)
+    assert await asked(judge, "aaa", "b") == Verdict(Choice.POSITION_1)
     assert await asked(judge, "a", "b") == Verdict(Choice.TIE)
-    assert await asked(judge, "", "{{task}} \n\r\t\0 \ud800 漢字 🙂") == Verdict(Choice.SLOT_2)
+    assert await asked(judge, "", "{{task}} \n\r\t\0 \ud800 漢字 🙂") == Verdict(Choice.POSITION_2)
 
 
 async def test_many_questions_are_in_flight_and_answers_in_any_order_find_theirs(program):
@@ -101,7 +101,7 @@ while True:
     )
     tasks = ["1", "2", "tie", "abstain"] * 10
     found = await asyncio.gather(*(asked(judge, task=task) for task in tasks))
-    known = {"1": Verdict(Choice.SLOT_1), "2": Verdict(Choice.SLOT_2), "tie": Verdict(Choice.TIE)}
+    known = {"1": Verdict(Choice.POSITION_1), "2": Verdict(Choice.POSITION_2), "tie": Verdict(Choice.TIE)}
     assert found == [known.get(task, Abstained()) for task in tasks]
 
 
@@ -197,7 +197,7 @@ say(id=r["id"], verdict="2")
 time.sleep(600)
 """
     )
-    assert await asked(judge) == Verdict(Choice.SLOT_1)
+    assert await asked(judge) == Verdict(Choice.POSITION_1)
     outcome = await asked(judge)
     assert (type(outcome), outcome.kind) == (Failed, "malformed")
     assert "has an answer already" in outcome.detail
@@ -214,7 +214,7 @@ while True:
 """
     )
     assert (await asked(judge)).kind == "malformed"
-    assert await asked(judge) == Verdict(Choice.SLOT_2)
+    assert await asked(judge) == Verdict(Choice.POSITION_2)
 
 
 async def test_a_program_that_ends_fails_what_is_in_flight_with_what_it_said_last(program):
@@ -238,13 +238,13 @@ async def test_a_program_that_dies_now_and_then_goes_on_but_not_for_ever(program
     monkeypatch.setattr(processes, "MOST_STARTS", 5)
     judge = program('open("starts", "a").write("x")\nq = ask()\nsay(id=q["id"], verdict="1")\nask()\nsys.exit(1)\n')
     found = [await asked(judge) for _ in range(14)]
-    assert found.count(Verdict(Choice.SLOT_1)) == 5
+    assert found.count(Verdict(Choice.POSITION_1)) == 5
     assert len((program.folder / "starts").read_text()) == 5
 
 
 async def test_what_was_said_before_the_end_counts(program):
     judge = program('q = ask()\nsys.stdout.write(json.dumps({"id": q["id"], "verdict": "2"}))\n')
-    assert await asked(judge) == Verdict(Choice.SLOT_2)
+    assert await asked(judge) == Verdict(Choice.POSITION_2)
 
 
 async def test_a_program_that_hangs_is_killed_with_its_children_when_it_is_given_up(program):
@@ -289,13 +289,13 @@ say(id=q["id"], verdict="tie")
     others = await asyncio.gather(*(asked(judge) for _ in range(5)))
     slow.cancel()
     await asyncio.wait([slow])
-    assert [*others, await asked(judge)] == [Verdict(Choice.SLOT_2)] * 6
+    assert [*others, await asked(judge)] == [Verdict(Choice.POSITION_2)] * 6
     assert await asked(judge) == Verdict(Choice.TIE)
 
 
 async def test_a_flood_on_standard_error_is_read_away(program):
     judge = program('sys.stderr.write("x" * 5_000_000)\n' + LONGER)
-    assert await asked(judge) == Verdict(Choice.SLOT_2)
+    assert await asked(judge) == Verdict(Choice.POSITION_2)
 
 
 async def test_a_program_that_reads_nothing_is_given_up(program):
@@ -316,7 +316,7 @@ async def test_closing_ends_a_program_that_does_not_want_to(program):
     judge = program(
         'open("pid", "w").write(str(os.getpid()))\nq = ask()\nsay(id=q["id"], verdict="1")\ntime.sleep(600)\n'
     )
-    assert await asked(judge) == Verdict(Choice.SLOT_1)
+    assert await asked(judge) == Verdict(Choice.POSITION_1)
     await judge.close()
     assert await until_gone(int((program.folder / "pid").read_text()))
 
@@ -388,5 +388,5 @@ lines.on("line", (line) => {
     )
     judge = build_judge(JudgeSpec(name="p", exec=["node", "judge.js"]), folder=tmp_path, calling=Calling())
     found = await asyncio.gather(*(asked(judge, "a" * (n % 3), "b") for n in range(30)))
-    assert found == [Verdict(c) for c in (Choice.SLOT_2, Choice.TIE, Choice.SLOT_1)] * 10
+    assert found == [Verdict(c) for c in (Choice.POSITION_2, Choice.TIE, Choice.POSITION_1)] * 10
     await judge.close()

@@ -30,7 +30,7 @@ def test_a_common_format_is_guessed_and_its_options_read_the_replies(replies):
     options = format_words(guess).replace("--answer ", "").split(" ")
     typed = AnswerSpec.model_validate(parsed_format(options))
     reader = AnswerReader(None, labels=typed.labels, shape=shape_of(typed))
-    assert [reader.read(reply) for reply in replies] == [Verdict(Choice.SLOT_1), Verdict(Choice.SLOT_2)]
+    assert [reader.read(reply) for reply in replies] == [Verdict(Choice.POSITION_1), Verdict(Choice.POSITION_2)]
 
 
 @pytest.mark.parametrize(

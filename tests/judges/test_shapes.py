@@ -15,7 +15,7 @@ from umpirical.judges.factory import build_reader
 from umpirical.judges.shapes import AnswerSpec
 from umpirical.judges.spec import JudgeSpec
 
-ONE, TWO, TIE = Choice.SLOT_1, Choice.SLOT_2, Choice.TIE
+ONE, TWO, TIE = Choice.POSITION_1, Choice.POSITION_2, Choice.TIE
 LETTERS = {"A": "1", "B": "2", "C": "tie"}
 FIVE = GradeScale("ordinal", ("1", "2", "3", "4", "5"))
 YES = GradeScale("binary", ("no", "yes"))

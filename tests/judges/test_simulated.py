@@ -1,4 +1,4 @@
-"""Simulated judges: what is planted is what comes out, through the port a real model is asked through."""
+"""Simulated judges: what is built in is what comes out, through the port a real model is asked through."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ from umpirical.judges.judge import prompt_id, trial_id
 from umpirical.judges.layout import layout_values
 from umpirical.judges.model_judge import describe_scale
 from umpirical.judges.prompt import builtin_prompt, fence, resolve_prompts
-from umpirical.judges.simulated.comparer import GradedPair, grades_of, planted_grades, planted_values
+from umpirical.judges.simulated.comparer import GradedPair, grades_of, true_grades, true_values
 from umpirical.judges.simulated.model import SimulatedModel, can_read
 from umpirical.judges.simulated.profiles import (
     GRADER_PROFILES,
@@ -65,8 +65,8 @@ def request(first, second, *, task="task", prompt=PROMPT):
     return ChatRequest("simulated", (Message("user", fill(prompt, values)),), Decoding())
 
 
-def model_of(latent, *, seed=1, **planted):
-    return SimulatedModel(Profile("planted", latent, **planted), answer_key=level_of, seed=seed)
+def model_of(latent, *, seed=1, **true_value):
+    return SimulatedModel(Profile("true_value", latent, **true_value), answer_key=level_of, seed=seed)
 
 
 def say(model, first, second, *, task="task", repeat=0, prompt=PROMPT):
@@ -86,7 +86,7 @@ def verdict(response):
 
 
 def both_orders(model, candidates, *, prompt=PROMPT):
-    """(verdict in order uv, verdict in order vu) of each pair."""
+    """(verdict in order ab, verdict in order ba) of each pair."""
 
     async def ask_all():
         said = []
@@ -106,7 +106,7 @@ def pairs_at(delta, count=PAIRS):
 
 def assert_rate(successes, total, rate):
     spread = math.sqrt(rate * (1 - rate) / total)
-    assert abs(successes / total - rate) <= 4 * spread + 1e-12, f"{successes / total:.4f}, planted {rate:.4f}"
+    assert abs(successes / total - rate) <= 4 * spread + 1e-12, f"{successes / total:.4f}, true_value {rate:.4f}"
 
 
 def assert_decomposition(said, latent):
@@ -136,7 +136,7 @@ SOUND = LatentJudge(resolution=1.0, criterion=0.8)
     ],
     ids=["slot bias", "slot bias to slot 2", "surface", "lapse", "all three"],
 )
-def test_pairs_of_equal_quality_fall_apart_as_planted(latent):
+def test_pairs_of_equal_quality_fall_apart_as_true_value(latent):
     count = 10_000 if latent.surface and latent.lapse else PAIRS
     assert_decomposition(both_orders(model_of(latent), pairs_at(0, count)), latent)
 
@@ -154,7 +154,7 @@ def test_the_noise_is_as_large_however_much_of_it_is_frozen(share):
     assert_decomposition(both_orders(model_of(SOUND, frozen_noise=share), pairs_at(0)), SOUND)
 
 
-def test_the_better_content_is_named_as_often_as_planted():
+def test_the_better_content_is_named_as_often_as_true_value():
     latent = replace(SOUND, slot_bias=0.5, surface=0.5, lapse=0.05)
     for delta in (1, 2):
         said = both_orders(model_of(latent), pairs_at(delta, 3000))
@@ -165,7 +165,7 @@ def test_the_better_content_is_named_as_often_as_planted():
 
 
 @pytest.mark.parametrize("criterion", [0.4, 2.0])
-def test_something_is_made_of_nothing_as_often_as_planted(criterion):
+def test_something_is_made_of_nothing_as_often_as_true_value(criterion):
     latent = replace(SOUND, vacuum_criterion=criterion, slot_bias=0.3, surface=3.0)
     model = model_of(latent, frozen_noise=0.0)
     same = both_orders(model, [(f"1 {number}", f"1 {number}") for number in range(2500)])
@@ -193,7 +193,7 @@ def test_failures_and_unparsed_answers_are_as_many_as_planted_and_move_nothing_e
     assert_decomposition(whole, SOUND)
 
 
-def test_the_longer_candidate_is_preferred_by_the_weight_planted():
+def test_the_longer_candidate_is_preferred_by_the_weight_true_value():
     latent = replace(SOUND, length_weight=2.0)
     ratio = 2.0
     candidates = [(f"0 {number:06d}".ljust(40, "x"), f"0 {number:06d}".ljust(20, "y")) for number in range(3000)]
@@ -266,7 +266,7 @@ def test_a_task_effect_is_one_for_all_pairs_of_a_task_and_another_for_the_next()
     assert len(set.union(*by_task.values())) == 2
 
 
-def test_resolution_varies_between_tasks_as_planted():
+def test_resolution_varies_between_tasks_as_true_value():
     model = model_of(LatentJudge(resolution=1e6, criterion=1e6), resolution_spread=1.0)
     named = [{say(model, u, v, task=f"task {n}") for u, v in pairs_at(1, 3)} for n in range(400)]
     assert all(len(answers) == 1 for answers in named)
@@ -274,17 +274,17 @@ def test_resolution_varies_between_tasks_as_planted():
     assert_rate(sum(answers == {"1"} for answers in named), len(named), 0.5)
 
 
-# Criterion arms.
+# Criterion variants.
 
 STRICT, FORCED = builtin_prompt("compare-strict"), builtin_prompt("compare-forced-choice")
 
 
-def test_under_the_strict_instruction_it_takes_more_evidence_by_the_shift_planted():
+def test_under_the_strict_instruction_it_takes_more_evidence_by_the_shift_true_value():
     latent = replace(SOUND, slot_bias=0.3, surface=0.5)
-    planted = Profile("", latent, strict_shift=0.7)
-    assert planted.under("strict") == replace(latent, criterion=1.5, vacuum_criterion=3.7)
+    true_value = Profile("", latent, strict_shift=0.7)
+    assert true_value.under("strict") == replace(latent, criterion=1.5, vacuum_criterion=3.7)
     model = model_of(latent, strict_shift=0.7)
-    assert_decomposition(both_orders(model, pairs_at(0), prompt=STRICT), planted.under("strict"))
+    assert_decomposition(both_orders(model, pairs_at(0), prompt=STRICT), true_value.under("strict"))
     assert_decomposition(both_orders(model, pairs_at(0)), latent)
 
 
@@ -310,22 +310,22 @@ def test_an_instruction_in_a_candidate_is_not_followed():
     assert say(model, "5 u", "0 v", prompt=STRICT) == "tie"
 
 
-def test_what_belongs_to_a_task_is_the_same_in_every_arm():
+def test_what_belongs_to_a_task_is_the_same_in_every_variant():
     model = model_of(LatentJudge(resolution=1e6, criterion=1e6), resolution_spread=1.0)
     for number in range(40):
         answers = {say(model, "1 u", "0 v", task=f"task {number}", prompt=prompt) for prompt in (PROMPT, STRICT)}
         assert len(answers) == 1
 
 
-@pytest.mark.parametrize("arm", ["baseline", "strict", "forced-choice"])
-def test_planted_values_are_those_of_the_arm(arm):
+@pytest.mark.parametrize("variant", ["baseline", "strict", "forced-choice"])
+def test_planted_values_are_those_of_the_variant(variant):
     careful = PROFILES["careful"]
-    planted, latent = planted_values(careful, [1.0, 2.0], arm), careful.under(arm)
-    assert planted["stable-cross-sensitivity", ""] == decomposition(latent).stable
-    assert planted["target-sensitivity", "1"] == float(correct_rate(latent, 1.0))
-    assert planted["dark-current", ""] == dark_current(latent)
-    if arm == "forced-choice":
-        assert planted["tie-rate", "1"] == pytest.approx(latent.lapse / 3)
+    true_value, latent = true_values(careful, [1.0, 2.0], variant), careful.under(variant)
+    assert true_value["stable-cross-sensitivity", ""] == decomposition(latent).stable
+    assert true_value["target-sensitivity", "1"] == float(correct_rate(latent, 1.0))
+    assert true_value["dark-current", ""] == dark_current(latent)
+    if variant == "forced-choice":
+        assert true_value["tie-rate", "1"] == pytest.approx(latent.lapse / 3)
 
 
 # Grades.
@@ -335,8 +335,8 @@ FIVE = GradeScale("ordinal", ("1", "2", "3", "4", "5"))
 TEN = GradeScale("interval", low=0, high=10)
 
 
-def grader_of(latent, *, seed=1, **planted):
-    return SimulatedModel(GraderProfile("planted", latent, **planted), answer_key=level_of, seed=seed)
+def grader_of(latent, *, seed=1, **true_value):
+    return SimulatedModel(GraderProfile("true_value", latent, **true_value), answer_key=level_of, seed=seed)
 
 
 def grade_request(answer, *, scale=FIVE, task="task"):
@@ -372,7 +372,7 @@ GRADER = LatentGrader(gain=0.15, noise=0.1, leniency=0.05, surface=0.12, lapse=0
     [FIVE, GradeScale("binary", ("no", "yes")), TEN, GradeScale("ordinal", ('say "1", or', "2, or 3", "4"))],
     ids=["ordinal", "binary", "interval", "odd labels"],
 )
-def test_grades_are_given_as_often_as_planted(scale):
+def test_grades_are_given_as_often_as_true_value(scale):
     model, offered = grader_of(GRADER), grades_of(scale)
     for level in (1, 4):
         given = Counter(grades(model, answers_at(level), scale=scale))
@@ -382,7 +382,7 @@ def test_grades_are_given_as_often_as_planted(scale):
 
 
 @pytest.mark.parametrize("blank", ["", " \n ", "\t"])
-def test_a_blank_gets_more_than_the_least_grade_as_often_as_planted(blank):
+def test_a_blank_gets_more_than_the_least_grade_as_often_as_true_value(blank):
     model = grader_of(GRADER, frozen_noise=0.0)
     given = grades(model, [blank], repeats=1500)
     assert_rate(sum(value != "1" for value in given), len(given), blank_rate(GRADER, grades=5))
@@ -418,7 +418,7 @@ def test_a_lenient_task_is_lenient_with_all_of_its_answers():
     assert set.union(*by_task) == {"1", "5"}
 
 
-def test_gain_varies_between_tasks_as_planted():
+def test_gain_varies_between_tasks_as_true_value():
     # Level 4 is 1.5 above the middle: at the median gain just at the cut between 4 and 5.
     latent = LatentGrader(gain=0.25, noise=0.0)
     model = grader_of(latent, gain_spread=1.0)
@@ -432,7 +432,7 @@ def test_the_fenced_answer_is_graded_and_not_what_it_says_of_scales_and_ends():
     assert grades(sharp, [trap, "0 bad"]) == ["5", "1"]
 
 
-def test_failures_and_unparsed_grades_are_as_many_as_planted():
+def test_failures_and_unparsed_grades_are_as_many_as_true_value():
     model = grader_of(GRADER, failure_rate=0.1, unparsed_rate=0.2)
     given = grades(model, answers_at(2))
     assert_rate(given.count("none"), len(given), 0.3)
@@ -448,7 +448,7 @@ def test_whole_numbers_on_an_interval_scale_of_some_units_else_eleven_values():
 def test_planted_grades_are_in_the_steps_of_the_scale():
     pairs = [GradedPair(task, base, delta) for task in "ab" for base in range(6) for delta in range(6 - base)]
     unit, ten = (
-        planted_grades(GRADER_PROFILES["noisy-grader"], GradeScale("interval", low=0, high=high), pairs)
+        true_grades(GRADER_PROFILES["noisy-grader"], GradeScale("interval", low=0, high=high), pairs)
         for high in (1, 10)
     )
     # Both have eleven grades, 0.1 and 1 apart.

@@ -8,7 +8,7 @@ from math import exp
 import pytest
 from scipy.special import ndtr
 
-from umpirical.domain.readouts import slot_odds
+from umpirical.domain.scoring_methods import slot_odds
 from umpirical.domain.trials import Layout, Presentation
 from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.label_logprobs import LabelReader, read_tokens
@@ -65,7 +65,7 @@ def test_they_are_read_back_as_labels():
     for label, share in Comparer(PLAIN, lambda _, answer: QUALITY[answer], 1).probabilities(text).items():
         assert exp(labels[label].low) == exp(labels[label].high) == pytest.approx(share)
     other = LabelReader(SPEC).read(*read(respond(PLAIN, prompt("some of it", "all of it"))))
-    # Quality drops out of the sum, and the slot bias out of the difference.
+    # Quality drops out of the sum, and the position bias out of the difference.
     assert slot_odds(labels).low > slot_odds(other).low
 
 

@@ -6,7 +6,7 @@ from tests.cases import each
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.judges.reasoning import Statements
 
-ONE, TWO, TIE = Choice.SLOT_1, Choice.SLOT_2, Choice.TIE
+ONE, TWO, TIE = Choice.POSITION_1, Choice.POSITION_2, Choice.TIE
 
 LETTERS = Statements(None, {"A": "1", "B": "2", "C": "tie"})
 NUMBERS = Statements(None, {"1": "1", "2": "2", "tie": "tie"})

@@ -57,7 +57,7 @@ def pairs(count: int) -> list[Presented]:
     made: list[Stimulus] = [
         made for seed in (1, 2) for made in datasheet_stimuli(materials, RECIPES["screen"], seed=seed)
     ]
-    answered = [stimulus for stimulus in made if stimulus.family != "vacuum"]
-    both = [shown(stimulus, order) for stimulus in answered for order in (Order.UV, Order.VU)]
+    answered = [stimulus for stimulus in made if stimulus.family != "blank"]
+    both = [shown(stimulus, order) for stimulus in answered for order in (Order.AB, Order.BA)]
     assert len(both) >= count
     return both[:count]

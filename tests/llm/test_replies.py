@@ -31,7 +31,7 @@ NO_VERDICT = {
     # The server holds the model to the schema, but not past the last token it may write.
     "cut-json": (COMPARE, "length", "the answer is neither JSON in the required form nor a bare label"),
     "empty": (COMPARE, "stop", "the answer is empty"),
-    # The schema says at most 1: this server does not hold numbers to their limits.
+    # The schema says at most 1: this server does not hold numbers to their checks.
     "off-scale": (SHARE, "stop", "the number is outside the scale"),
     "open-block": (COMPARE, "length", "the answer is neither JSON in the required form nor a bare label"),
     # The verdict in it is the question's, and not the judge's.

@@ -61,7 +61,7 @@ def test_every_planned_trial_has_exactly_one_outcome(run, datasheet, families):
     assert len(set(planned)) == len(planned) == datasheet.run.trials == CALLS[families]
     for part in ("responses", "judgments"):
         assert Counter(row["trial_id"] for row in rows(run, part)) == Counter(planned)
-    outcomes = ("slot_1", "slot_2", "tie", "abstained", "unparsed", "failed", "unasked")
+    outcomes = ("position_1", "position_2", "tie", "abstained", "unparsed", "failed", "unasked")
     for row in datasheet.audit:
         assert sum(getattr(row, name) for name in outcomes) == row.planned
     assert sum(row.planned for row in datasheet.audit) == len(planned)
@@ -70,7 +70,7 @@ def test_every_planned_trial_has_exactly_one_outcome(run, datasheet, families):
 
 def test_both_orders_of_every_pair_were_asked(run):
     orders: dict[str, set[str]] = {}
-    judged = [row for row in rows(run, "judgments") if row["family"] != "vacuum"]
+    judged = [row for row in rows(run, "judgments") if row["family"] != "blank"]
     for row in judged:
         orders.setdefault(row["stimulus_id"], set()).add(row["order"])
     assert len(orders) == len(judged) / 2 > 10

@@ -261,7 +261,7 @@ def test_intervals_of_choices_and_of_verdicts_on_agents_cover(runs, clusters, pe
     true, held = sum(rates) - 1, 0
     for _ in range(runs):
         hits, units = shares(rng, clusters, per, rates, within)
-        found = chance_corrected(balanced_share(hits, units, [0, 0], unit="pair", left_out={}))
+        found = chance_corrected(balanced_share(hits, units, [0, 0], unit="pair", excluded={}))
         held += found.interval.low <= true <= found.interval.high
     slack = 3 * np.sqrt(0.95 * 0.05 / runs)
     assert 0.945 - slack < held / runs < 0.985 + slack / 3

@@ -13,11 +13,11 @@ ARM = "baseline"
 
 
 def ladder(task, stratum, delta, pairs, **counts):
-    return PairTally(task, ARM, Family.CARRIER_LADDER, delta, pairs, stratum=stratum, **counts)
+    return PairTally(task, ARM, Family.OWN_GRADED, delta, pairs, stratum=stratum, **counts)
 
 
 def equal(task, stratum, pairs, **counts):
-    return PairTally(task, ARM, Family.CARRIER_DELTA0, 0.0, pairs, stratum=stratum, **counts)
+    return PairTally(task, ARM, Family.OWN_EQUAL, 0.0, pairs, stratum=stratum, **counts)
 
 
 TIER_2 = (
@@ -44,7 +44,7 @@ def test_sensitivity_by_hand():
     deleted = found["deleted"]
     # (2 + 1 + 2) / 2 of 3 pairs; a fourth has no answer: 2.5/4 to 3.5/4.
     assert (deleted.numerator, deleted.denominator, deleted.clusters) == (2.5, 3, 2)
-    assert deleted.left_out == {"without an answer in both orders": 1}
+    assert deleted.excluded == {"without an answer in both orders": 1}
     assert deleted.bounds == pytest.approx((0.625, 0.875))
     assert (found["deleted 1"].numerator, found["deleted 1"].denominator) == (1.5, 2)
     assert found["corrupted"].value == 0
@@ -61,21 +61,21 @@ def test_false_preference_by_hand():
 
 def test_both_by_hand_for_a_judge_that_grades():
     graded = (
-        GradePairTally("carrier:a", ARM, Family.CARRIER_LADDER, "corrupted", 1.0, 2, better_higher=1, equal=1),
-        GradePairTally("carrier:b", ARM, Family.CARRIER_LADDER, "corrupted", 1.0, 1, lesser_higher=1, incomplete=1),
-        GradePairTally("carrier:a", ARM, Family.CARRIER_DELTA0, "list", 0.0, 1, better_higher=1),
-        GradePairTally("carrier:b", ARM, Family.CARRIER_DELTA0, "list", 0.0, 1, equal=1),
+        GradePairTally("carrier:a", ARM, Family.OWN_GRADED, "corrupted", 1.0, 2, better_higher=1, equal=1),
+        GradePairTally("carrier:b", ARM, Family.OWN_GRADED, "corrupted", 1.0, 1, lesser_higher=1, incomplete=1),
+        GradePairTally("carrier:a", ARM, Family.OWN_EQUAL, "list", 0.0, 1, better_higher=1),
+        GradePairTally("carrier:b", ARM, Family.OWN_EQUAL, "list", 0.0, 1, equal=1),
     )
     tallies = Tallies(grade_pairs=graded)
     seen = results("carrier-sensitivity", tallies)["corrupted 1"]
     assert (seen.numerator, seen.denominator) == (1, 3)
-    assert seen.left_out == {"without a grade for both answers": 1}
+    assert seen.excluded == {"without a grade for both answers": 1}
     assert results("carrier-false-preference", tallies)[""].numerator == 1
 
 
 @pytest.mark.parametrize("name", ["carrier-sensitivity", "carrier-false-preference"])
-def test_without_carriers_nothing_is_said_and_another_arm_is_not_mixed_in(name):
-    assert results(name, Tallies(pairs=(PairTally("t", ARM, Family.DELTA0, 0.0, 2),))) == {}
+def test_without_carriers_nothing_is_said_and_another_variant_is_not_mixed_in(name):
+    assert results(name, Tallies(pairs=(PairTally("t", ARM, Family.EQUAL, 0.0, 2),))) == {}
     assert MEASURES.get(name).compute(Tallies(pairs=TIER_2), "strict") == []
 
 
@@ -86,32 +86,35 @@ def test_without_an_answer_there_is_a_reason_and_no_number(name):
     assert found
     for result in found.values():
         assert isinstance(result, Undefined)
-        assert sum(result.left_out.values()) > 0
+        assert sum(result.excluded.values()) > 0
 
 
 def test_no_measure_of_tier_1_changes_when_carriers_are_there():
     ones = tuple(
         PairTally(
             f"t{n}", ARM, family, delta, 4, stable=1, one_sided=1, no_preference=2, correct_calls=3 if delta else 0,
-            tie_calls=5, slot_1_calls=2, slot_2_calls=1, one_sided_slot_1=1, one_sided_u=1, one_sided_u_slot_1=1,
+            tie_calls=5, position_1_calls=2, position_2_calls=1, one_sided_position_1=1, one_sided_a=1,
+            one_sided_a_position_1=1,
         )
         for n in range(6)
-        for family, delta in ((Family.DELTA0, 0.0), (Family.LADDER, 1.0), (Family.LADDER, 3.0))
+        for family, delta in ((Family.EQUAL, 0.0), (Family.GRADED, 1.0), (Family.GRADED, 3.0))
     )  # fmt: skip
     outcomes = tuple(
         OutcomeTally(f"t{n}", ARM, family, "", delta, 1.0, 0.0, (1, 0, 1, 0, 1, 1), 2)
         for n in range(6)
-        for family, delta in ((Family.DELTA0, 0.0), (Family.LADDER, 1.0), (Family.LADDER, 3.0))
+        for family, delta in ((Family.EQUAL, 0.0), (Family.GRADED, 1.0), (Family.GRADED, 3.0))
     )
-    calls = tuple(CallTally(f"t{n}", ARM, Family.LADDER, "", 1.0, 8, slot_1=6, failed=1, unparsed=1) for n in range(6))
+    calls = tuple(
+        CallTally(f"t{n}", ARM, Family.GRADED, "", 1.0, 8, position_1=6, failed=1, unparsed=1) for n in range(6)
+    )
     alone = Tallies(pairs=ones, calls=calls, outcomes=outcomes)
     both = Tallies(
         pairs=ones + TIER_2,
-        calls=(*calls, CallTally("carrier:a", ARM, Family.CARRIER_LADDER, "deleted", 1.0, 50, failed=50)),
+        calls=(*calls, CallTally("carrier:a", ARM, Family.OWN_GRADED, "deleted", 1.0, 50, failed=50)),
         outcomes=(
             *outcomes,
-            OutcomeTally("carrier:a", ARM, Family.CARRIER_LADDER, "deleted", 1.0, 3.0, -0.2, (2, 0, 0, 2, 0, 0), 9),
-            OutcomeTally("carrier:b", ARM, Family.CARRIER_DELTA0, "list", 0.0, 4.0, 0.0, (1, 1, 0, 1, 1, 0), 9),
+            OutcomeTally("carrier:a", ARM, Family.OWN_GRADED, "deleted", 1.0, 3.0, -0.2, (2, 0, 0, 2, 0, 0), 9),
+            OutcomeTally("carrier:b", ARM, Family.OWN_EQUAL, "list", 0.0, 4.0, 0.0, (1, 1, 0, 1, 1, 0), 9),
         ),
     )
     before = {
@@ -125,6 +128,6 @@ def test_no_measure_of_tier_1_changes_when_carriers_are_there():
     assert any(isinstance(result, Estimate) for result in before.values())
     assert {key: after[key] for key in before} == before
     assert {(name, part) for name, part in after.keys() - before.keys() if not name.startswith("carrier-")} == {
-        ("flip-rate", Family.CARRIER_LADDER),
-        ("flip-rate", Family.CARRIER_DELTA0),
+        ("flip-rate", Family.OWN_GRADED),
+        ("flip-rate", Family.OWN_EQUAL),
     }

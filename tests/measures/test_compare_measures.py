@@ -11,7 +11,7 @@ from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
 from umpirical.measures.catalogue import MEASURES
-from umpirical.reports.limits import one_sided
+from umpirical.reports.checks import one_sided
 from umpirical.reports.record import MeasureRecord
 from umpirical.stats.bradley_terry import estimate_weights
 from umpirical.stats.differences import paired_difference
@@ -21,16 +21,16 @@ from umpirical.stats.simulation.judge import LatentJudge
 JUDGE = LatentJudge(1.2, 0.8, 0.3, 0.6, 0.01, length_weight=0.5)
 
 
-def measured(name: str, tallies: Tallies, arm: str = "baseline"):
-    return {measure.stratum: measure.result for measure in MEASURES.get(name).compute(tallies, arm)}
+def measured(name: str, tallies: Tallies, variant: str = "baseline"):
+    return {measure.stratum: measure.result for measure in MEASURES.get(name).compute(tallies, variant)}
 
 
 def equal(task: str, pairs: int, **counts) -> PairTally:
-    return PairTally(task, "baseline", Family.DELTA0, 0.0, pairs, **counts)
+    return PairTally(task, "baseline", Family.EQUAL, 0.0, pairs, **counts)
 
 
-def step(task: str, delta: float, pairs: int, *, arm: str = "baseline", **counts) -> PairTally:
-    return PairTally(task, arm, Family.LADDER, delta, pairs, **counts)
+def step(task: str, delta: float, pairs: int, *, variant: str = "baseline", **counts) -> PairTally:
+    return PairTally(task, variant, Family.GRADED, delta, pairs, **counts)
 
 
 def outcome(task: str, family: str, counts, *, stratum: str = "", pairs: int = 1, delta: float = 0.0) -> OutcomeTally:
@@ -61,7 +61,7 @@ class TestByTransform:
         assert list(found) == ["", "list", "register"]
         assert [result.numerator for result in found.values()] == [whole, listed, register]
         assert [result.denominator for result in found.values()] == [12, 8, 4]
-        assert found["list"].left_out == {"without an answer in both orders": 1}
+        assert found["list"].excluded == {"without an answer in both orders": 1}
 
     def test_without_transforms_there_is_only_the_whole(self):
         plain = Tallies(pairs=tuple(replace(tally, stratum="") for tally in self.TALLIES.pairs))
@@ -71,8 +71,8 @@ class TestByTransform:
 class TestOneSided:
     TALLIES = Tallies(
         pairs=(
-            equal("a", 6, one_sided=4, one_sided_slot_1=3, one_sided_u=2, incomplete=2),
-            equal("b", 6, one_sided=2, one_sided_slot_1=2, one_sided_u=0),
+            equal("a", 6, one_sided=4, one_sided_position_1=3, one_sided_a=2, incomplete=2),
+            equal("b", 6, one_sided=2, one_sided_position_1=2, one_sided_a=0),
             equal("c", 6, no_preference=6),
         )
     )
@@ -94,19 +94,19 @@ class TestOneSided:
 class TestSlotRates:
     TALLIES = Tallies(
         pairs=(
-            equal("a", 3, stable=1, positional=1, one_sided=1, slot_1_calls=4, slot_2_calls=1),
-            equal("b", 3, stable=2, no_preference=1, slot_1_calls=2, slot_2_calls=2, incomplete=1),
+            equal("a", 3, stable=1, positional=1, one_sided=1, position_1_calls=4, position_2_calls=1),
+            equal("b", 3, stable=2, no_preference=1, position_1_calls=2, position_2_calls=2, incomplete=1),
         )
     )
 
     def test_they_count_calls(self):
         first, second = measured("slot-1-rate", self.TALLIES)[""], measured("slot-2-rate", self.TALLIES)[""]
         assert (first.numerator, second.numerator, first.denominator, first.unit) == (6, 3, 12, "call")
-        assert first.left_out == {"without an answer in both orders": 2}
+        assert first.excluded == {"without an answer in both orders": 2}
 
     @pytest.mark.parametrize("name", ["slot-1-rate", "slot-2-rate", "excess-stable", "excess-positional"])
     def test_published_counts_without_slots_are_not_taken_for_zeros(self, name):
-        published = Tallies(pairs=tuple(replace(t, slot_1_calls=0, slot_2_calls=0) for t in self.TALLIES.pairs))
+        published = Tallies(pairs=tuple(replace(t, position_1_calls=0, position_2_calls=0) for t in self.TALLIES.pairs))
         assert "the named position is unknown" in measured(name, published)[""].reason
 
 
@@ -114,25 +114,25 @@ class TestExcess:
     def test_by_hand(self):
         tallies = Tallies(
             pairs=(
-                equal("a", 2, stable=1, positional=1, slot_1_calls=3, slot_2_calls=1),
-                equal("b", 2, stable=1, one_sided=1, slot_1_calls=2, slot_2_calls=1),
-                equal("c", 2, positional=1, no_preference=1, slot_1_calls=2),
+                equal("a", 2, stable=1, positional=1, position_1_calls=3, position_2_calls=1),
+                equal("b", 2, stable=1, one_sided=1, position_1_calls=2, position_2_calls=1),
+                equal("c", 2, positional=1, no_preference=1, position_1_calls=2),
             )
         )
-        # Over pairs of different tasks: slot 1 with slot 2, 7·2 - (3 + 2 + 0) = 9 of 144 - 48 = 96 ordered pairs of
-        # calls; slot 1 twice 49 - 17 = 32; slot 2 twice 4 - 2 = 2.
+        # Over pairs of different tasks: position 1 with position 2, 7·2 - (3 + 2 + 0) = 9 of 144 - 48 = 96 ordered
+        # pairs of calls; position 1 twice 49 - 17 = 32; position 2 twice 4 - 2 = 2.
         stable, positional = measured("excess-stable", tallies)[""], measured("excess-positional", tallies)[""]
         assert stable.value == pytest.approx(2 / 6 - 2 * 9 / 96)
         assert positional.value == pytest.approx(2 / 6 - (32 + 2) / 96)
         assert (stable.denominator, stable.unit, stable.clusters) == (6, "pair", 3)
 
     def test_against_repeats_by_hand(self):
-        # Asked twice each way. a: slot 1, 1 | 2, 2: stable in all 4 crossings. b: 1, 2 | 1, tie: of 4 crossings 1 is
-        # stable and 1 positional; in order uv the two answers differ. c: all ties.
+        # Asked twice each way. a: position 1, 1 | 2, 2: stable in all 4 crossings. b: 1, 2 | 1, tie: of 4 crossings 1
+        # is stable and 1 positional; in order ab the two answers differ. c: all ties.
         outcomes = (
-            outcome("a", Family.DELTA0, (2, 0, 0, 0, 2, 0)),
-            outcome("b", Family.DELTA0, (1, 1, 0, 1, 0, 1)),
-            outcome("c", Family.DELTA0, (0, 0, 2, 0, 0, 2)),
+            outcome("a", Family.EQUAL, (2, 0, 0, 0, 2, 0)),
+            outcome("b", Family.EQUAL, (1, 1, 0, 1, 0, 1)),
+            outcome("c", Family.EQUAL, (0, 0, 2, 0, 0, 2)),
         )
         tallies = Tallies(pairs=tuple(equal(task, 2, no_preference=2) for task in "abc"), outcomes=outcomes)
         stable = measured("excess-stable", tallies)["against repeats"]
@@ -147,13 +147,15 @@ class TestExcess:
 
     @pytest.mark.parametrize("name", ["excess-stable", "excess-positional"])
     def test_a_slot_locked_judge_has_no_excess_and_still_an_interval(self, name):
-        tallies = Tallies(pairs=tuple(equal(task, 6, positional=6, slot_1_calls=12) for task in "abcdef"))
+        tallies = Tallies(pairs=tuple(equal(task, 6, positional=6, position_1_calls=12) for task in "abcdef"))
         found = measured(name, tallies)[""]
         assert found.value == pytest.approx(0)
         assert found.interval.high > found.interval.low
 
     def test_two_tasks_are_too_few_for_a_chance_level(self):
-        tallies = Tallies(pairs=tuple(equal(task, 6, stable=3, slot_1_calls=3, slot_2_calls=3) for task in "ab"))
+        tallies = Tallies(
+            pairs=tuple(equal(task, 6, stable=3, position_1_calls=3, position_2_calls=3) for task in "ab")
+        )
         assert "three" in measured("excess-stable", tallies)[""].reason
 
 
@@ -186,16 +188,16 @@ class TestShifts:
         pairs=(
             *(equal(task, 4, tie_calls=ties) for task, ties in zip("abc", (4, 6, 8), strict=True)),
             *(
-                replace(equal(task, 4, tie_calls=ties), arm="strict")
+                replace(equal(task, 4, tie_calls=ties), variant="strict")
                 for task, ties in zip("abc", (8, 7, 8), strict=True)
             ),
             *(step(task, 1.0, 2, correct_calls=4) for task in "abc"),
             *(
-                step(task, 1.0, 2, arm="strict", correct_calls=correct, tie_calls=4 - correct, incomplete=1)
+                step(task, 1.0, 2, variant="strict", correct_calls=correct, tie_calls=4 - correct, incomplete=1)
                 for task, correct in zip("abc", (2, 3, 4), strict=True)
             ),
             # A task that the baseline lacks does not count.
-            replace(equal("d", 4, tie_calls=0), arm="strict"),
+            replace(equal("d", 4, tie_calls=0), variant="strict"),
         )
     )
 
@@ -209,7 +211,7 @@ class TestShifts:
         assert ties["0"].value == pytest.approx(23 / 24 - 18 / 24)
         assert (ties["0"].numerator, ties["0"].denominator) == (pytest.approx(2.5), 12)
         assert ties["1"].value == pytest.approx(-correct["1"].value) == pytest.approx(3 / 12)
-        assert ties["1"].left_out == {"without an answer in both orders, this prompt variant": 3}
+        assert ties["1"].excluded == {"without an answer in both orders, this prompt variant": 3}
         reference = paired_difference([4, 3.5, 4], [4, 4, 4], [2, 3, 4], [4, 4, 4])
         assert (ties["0"].interval.low, ties["0"].interval.high) == (reference.low, reference.high)
 
@@ -225,25 +227,25 @@ class TestShifts:
     def test_the_baseline_is_not_compared_with_itself(self, name):
         assert measured(name, self.TALLIES, "baseline") == {}
 
-    def test_an_arm_that_shares_no_task_is_undefined(self):
-        tallies = Tallies(pairs=(equal("a", 4, tie_calls=8), replace(equal("b", 4, tie_calls=8), arm="strict")))
+    def test_an_variant_that_shares_no_task_is_undefined(self):
+        tallies = Tallies(pairs=(equal("a", 4, tie_calls=8), replace(equal("b", 4, tie_calls=8), variant="strict")))
         assert "this prompt variant and the baseline" in measured("criterion-shift", tallies, "strict")["0"].reason
 
 
 class TestFlipRate:
     def test_by_hand(self):
-        # Three repeats: 2 + 1 + 0 in order uv: 1 - 2/6; 3 + 0 + 0 in order vu: 0. Twice.
+        # Three repeats: 2 + 1 + 0 in order ab: 1 - 2/6; 3 + 0 + 0 in order ba: 0. Twice.
         outcomes = (
-            outcome("a", Family.DELTA0, (2, 1, 0, 3, 0, 0), pairs=2),
-            outcome("b", Family.DELTA0, (0, 0, 3, 1, 1, 1)),
-            outcome("b", Family.LADDER, (1, 0, 0, 0, 1, 0), delta=1.0),
+            outcome("a", Family.EQUAL, (2, 1, 0, 3, 0, 0), pairs=2),
+            outcome("b", Family.EQUAL, (0, 0, 3, 1, 1, 1)),
+            outcome("b", Family.GRADED, (1, 0, 0, 0, 1, 0), delta=1.0),
         )
         found = measured("flip-rate", Tallies(outcomes=outcomes))
-        assert list(found) == ["", Family.DELTA0, Family.LADDER]
+        assert list(found) == ["", Family.EQUAL, Family.GRADED]
         assert found[""].numerator == pytest.approx(2 * 2 / 3 + 1)
         assert (found[""].denominator, found[""].unit) == (6, "prompt")
-        assert found[""].left_out == {"answered once": 2}
-        assert found[Family.LADDER] == Undefined("everything was asked once", left_out={"answered once": 2})
+        assert found[""].excluded == {"answered once": 2}
+        assert found[Family.GRADED] == Undefined("everything was asked once", excluded={"answered once": 2})
 
     def test_asked_once_it_is_undefined(self):
         tallies = sample_run(JUDGE, np.random.default_rng(3), tasks=4)
@@ -256,7 +258,7 @@ class TestLength:
     TALLIES = Tallies(
         pairs=tuple(PairTally(task, "baseline", Family.LENGTH, 0.0, 3, incomplete=1) for task in "ab"),
         outcomes=(
-            # u, the longer, sits in slot 1 of the first order and in slot 2 of the second.
+            # u, the longer, sits in position 1 of the first order and in position 2 of the second.
             outcome("a", Family.LENGTH, (1, 0, 0, 0, 1, 0), stratum="+25%", pairs=2),
             outcome("a", Family.LENGTH, (0, 1, 0, 0, 0, 1), stratum="+100%"),
             outcome("b", Family.LENGTH, (0, 0, 1, 1, 0, 0), stratum="+25%"),
@@ -274,7 +276,7 @@ class TestLength:
         reference = paired_difference([4, 2], [6, 6], [1, 1], [6, 6])
         assert (found[""].interval.low, found[""].interval.high) == (reference.low, reference.high)
         # Two pairs are four calls, which may all have named the longer or all the shorter.
-        assert found[""].left_out == {"without an answer in both orders": 4}
+        assert found[""].excluded == {"without an answer in both orders": 4}
         assert found[""].bounds == pytest.approx(((4 - 4) / 16, (4 + 4) / 16))
 
     def test_a_design_without_such_pairs_says_nothing_of_length(self):
@@ -345,7 +347,7 @@ class TestDPrime:
         assert found.value == pytest.approx(norm.ppf(45.5 / 61) - norm.ppf(18.5 / 61 / 2))
         assert (found.numerator, found.denominator, found.clusters) == (45, 60, 3)
 
-    def test_at_the_ceiling_it_has_a_lower_limit(self):
+    def test_at_the_ceiling_it_has_a_lower_check(self):
         """60 of 60 correct, 30 of 60 named at equal quality."""
         pairs = [equal(task, 10, tie_calls=10) for task in "abc"]
         pairs += [step(task, 1.0, 10, correct_calls=20) for task in "abc"]
@@ -356,21 +358,21 @@ class TestDPrime:
         assert (found.value, found.interval.low) == pytest.approx((expected, expected))
         assert (found.interval.high, found.censoring) == (None, "right")
 
-    def test_at_the_floor_it_has_an_upper_limit(self):
+    def test_at_the_floor_it_has_an_upper_bound(self):
         pairs = [equal(task, 10, tie_calls=10) for task in "abcdefgh"]
         pairs += [step(task, 1.0, 10) for task in "abcdefgh"]
         found = measured("d-prime", Tallies(pairs=tuple(pairs)))["1"]
         assert (found.interval.low, found.censoring) == (None, "left")
         assert found.value == found.interval.high < 0
 
-    def test_where_no_winner_is_named_at_equal_quality_it_has_a_lower_limit(self):
+    def test_where_no_winner_is_named_at_equal_quality_it_has_a_lower_check(self):
         pairs = [equal(task, 10, tie_calls=20) for task in "abc"]
         pairs += [step(task, 1.0, 10, correct_calls=12) for task in "abc"]
         found = measured("d-prime", Tallies(pairs=tuple(pairs)))["1"]
         assert (found.interval.high, found.censoring) == (None, "right")
         assert 0.5 < found.value < 2.5
 
-    def test_a_judge_that_always_ties_has_no_limit(self):
+    def test_a_judge_that_always_ties_has_no_bound(self):
         pairs = [equal(task, 10, tie_calls=20) for task in "abc"] + [step(task, 1.0, 10) for task in "abc"]
         reason = measured("d-prime", Tallies(pairs=tuple(pairs)))["1"].reason
         assert "the data do not limit it: of 60 calls 0 are correct" in reason
@@ -410,17 +412,18 @@ class TestThreshold:
         assert isinstance(found, Undefined)
         assert "changes too little" in found.reason
 
-    def test_a_judge_that_always_sees_it_or_never_does_has_a_limit(self):
+    def test_a_judge_that_always_sees_it_or_never_does_has_a_check(self):
         assert measured("detection-threshold", self.ladder([2] * 24))[""].censoring == "left"
         assert measured("detection-threshold", self.ladder([1] * 24))[""].censoring == "right"
 
 
 def test_where_no_pair_was_missed_a_quad_counts_once():
-    """16 quads without an error do not show that fewer than one pair in ten is missed; 32 single pairs would."""
+    """16 crossed pairs without an error do not show that fewer than one pair in ten is missed; 32 single pairs
+    would."""
     tallies = Tallies(pairs=tuple(step(f"t{task}", 5.0, 2, correct_calls=4, both_correct=2) for task in range(16)))
     for name in ("target-sensitivity", "both-orders-sensitivity"):
         result = measured(name, tallies)["5"]
-        record = MeasureRecord(name=name, title="", about="", worse="lower", arm="", stratum="5", result=result)
+        record = MeasureRecord(name=name, title="", about="", worse="lower", variant="", stratum="5", result=result)
         bound = one_sided(record, result, "low", alpha=0.05, count_missing=True)
         assert bound == pytest.approx(exact_low(16 / 1.05, 16 / 1.05, 0.05))
         alone = replace(result, joint=None)
@@ -433,7 +436,7 @@ class TestExcessOfLockedFamilies:
     def excess(self, locked):
         """Of so many locked families among 48."""
         pairs = [
-            equal(f"t{k}", 2, positional=2, slot_1_calls=4) if k < locked else equal(f"t{k}", 2, no_preference=2)
+            equal(f"t{k}", 2, positional=2, position_1_calls=4) if k < locked else equal(f"t{k}", 2, no_preference=2)
             for k in range(48)
         ]
         return measured("excess-positional", Tallies(pairs=tuple(pairs)))[""]

@@ -7,7 +7,7 @@ from umpirical.domain.measures import Undefined
 from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.pairs.spec import PairsPolicy
-from umpirical.reports.limits import hold_intervals
+from umpirical.reports.checks import hold_intervals
 from umpirical.reports.record import measure_record
 from umpirical.stats.differences import paired_difference
 
@@ -17,16 +17,22 @@ def measured(name, *pairs):
     return found.result
 
 
-def pair(task, pairs, family="ladder", delta=5.0, stratum="", **counts):
+def pair(task, pairs, family="graded", delta=5.0, stratum="", **counts):
     return PairTally(task, "baseline", family, delta, pairs, stratum=stratum, **counts)
 
 
-FIRST = [pair(f"t{k}", 2, positional=2, slot_1_calls=4, correct_calls=2) for k in range(8)]
+FIRST = [pair(f"t{k}", 2, positional=2, position_1_calls=4, correct_calls=2) for k in range(8)]
 """Always position 1."""
 
 GUESSED = [
     pair(
-        f"t{k}", 4, positional=2, stable=2, slot_1_calls=3 + 2 * (k % 2), slot_2_calls=5 - 2 * (k % 2), correct_calls=4
+        f"t{k}",
+        4,
+        positional=2,
+        stable=2,
+        position_1_calls=3 + 2 * (k % 2),
+        position_2_calls=5 - 2 * (k % 2),
+        correct_calls=4,
     )
     for k in range(8)
 ]
@@ -35,7 +41,7 @@ GUESSED = [
 
 def test_swapping_changes_the_verdict_of_a_coin_and_of_a_judge_of_position_1_alike():
     assert (measured("swap-inconsistency", *FIRST).numerator, measured("swap-inconsistency", *FIRST).value) == (16, 1)
-    found = measured("swap-inconsistency", *GUESSED, pair("t9", 2, one_sided=1, no_preference=1, family="delta0"))
+    found = measured("swap-inconsistency", *GUESSED, pair("t9", 2, one_sided=1, no_preference=1, family="equal"))
     assert (found.numerator, found.denominator) == (17, 34)
 
 
@@ -50,7 +56,7 @@ def test_the_lean_tells_them_apart():
 
 def test_the_lean_has_no_sign_and_its_interval_has_none_either():
     one = measured("position-lean", *FIRST)
-    other = measured("position-lean", *(pair(f"t{k}", 2, positional=2, slot_2_calls=4) for k in range(8)))
+    other = measured("position-lean", *(pair(f"t{k}", 2, positional=2, position_2_calls=4) for k in range(8)))
     assert (one.value, one.interval) == (other.value, other.interval)
     assert 0 < one.interval.low <= one.interval.high == 1
     assert (
@@ -60,8 +66,8 @@ def test_the_lean_has_no_sign_and_its_interval_has_none_either():
 
 
 def test_labelled_pairs_count_once_whatever_groups_they_are_in():
-    whole = [pair(f"t{k}", 1, "natural", 0.0, stable=1, slot_1_calls=1, slot_2_calls=1) for k in range(4)]
-    groups = [pair(f"t{k}", 1, "natural", 0.0, "longer=chosen", positional=1, slot_1_calls=2) for k in range(4)]
+    whole = [pair(f"t{k}", 1, "natural", 0.0, stable=1, position_1_calls=1, position_2_calls=1) for k in range(4)]
+    groups = [pair(f"t{k}", 1, "natural", 0.0, "longer=chosen", positional=1, position_1_calls=2) for k in range(4)]
     assert measured("swap-inconsistency", *whole, *groups).denominator == 4
     assert measured("position-lean", *whole, *groups).value == 0
 
@@ -108,7 +114,7 @@ def test_the_intervals_cover(runs, guessing, flips, lean):
             tallies.append(
                 pair(
                     f"t{k}", 6, positional=int((one == two).sum()), stable=int((one != two).sum()),
-                    slot_1_calls=int(first.sum()), slot_2_calls=int((~first).sum()),
+                    position_1_calls=int(first.sum()), position_2_calls=int((~first).sum()),
                     correct_calls=int(one.sum() + (~two).sum()),
                 )
             )  # fmt: skip
@@ -130,13 +136,13 @@ def test_labelled_pairs_of_a_judge_that_flips_at_random_are_not_refused_for_posi
         flipping.append(
             pair(
                 f"t{k}", 1, "natural", 0.0, positional=int(named != 1), stable=int(named == 1),
-                slot_1_calls=named, slot_2_calls=2 - named,
+                position_1_calls=named, position_2_calls=2 - named,
             )
         )  # fmt: skip
-    locked = [pair(f"t{k}", 1, "natural", 0.0, positional=1, slot_1_calls=2) for k in range(200)]
+    locked = [pair(f"t{k}", 1, "natural", 0.0, positional=1, position_1_calls=2) for k in range(200)]
     lean = MEASURES.get("position-lean")
-    limit = next(limit for limit in PairsPolicy().limits("change-rate") if limit.measure == lean.name)
+    check = next(check for check in PairsPolicy().checks("change-rate") if check.measure == lean.name)
     for pairs, verdict in ((flipping, "PASS"), (locked, "FAIL")):
         [found] = lean.compute(Tallies(pairs=tuple(pairs)), "baseline")
-        assert hold_intervals([limit], [measure_record(lean, found)])[0].verdict == verdict
+        assert hold_intervals([check], [measure_record(lean, found)])[0].verdict == verdict
     assert measured("swap-inconsistency", *flipping).value == pytest.approx(0.18, abs=0.04)

@@ -1,4 +1,4 @@
-"""Contrasts of quads and of calls between two runs, by hand."""
+"""Contrasts of crossed pairs and of calls between two runs, by hand."""
 
 import pytest
 
@@ -15,8 +15,8 @@ TASKS = ("a", "b", "c")
 NAMES = ("task-following", "task-blind-preference", "unparsed-rate", "failure-rate")
 
 
-def run(following, blind, unparsed, *, step=5.0, family=Family.LADDER):
-    """Ten quads and forty calls in each of three tasks."""
+def run(following, blind, unparsed, *, step=5.0, family=Family.GRADED):
+    """Ten crossed pairs and forty calls in each of three tasks."""
     quads = [
         QuadTally(task, ARM, family, "", step, 10, following=right, blind=same)
         for task, right, same in zip(TASKS, following, blind, strict=True)
@@ -54,7 +54,7 @@ def test_they_are_paired_by_task():
     by_hand = paired_difference([6, 5, 8], [10] * 3, [10, 9, 8], [10] * 3)
     assert isinstance(result, Estimate)
     assert (result.interval.low, result.interval.high, result.clusters) == (by_hand.low, by_hand.high, 3)
-    assert result.unit == "quad"
+    assert result.unit == "crossed-pair"
 
 
 def test_a_run_less_itself_is_nothing():
@@ -64,7 +64,7 @@ def test_a_run_less_itself_is_nothing():
 def test_a_step_that_one_of_them_lacks_and_tier_2_are_not_compared():
     other = run([10, 9, 8], [0, 0, 1], [0, 0, 0], step=1.0)
     assert {stratum for _, stratum in found(other, NOW)} == {""}
-    second_tier = run([10, 9, 8], [0, 0, 1], [0, 0, 0], family=Family.CARRIER_LADDER)
+    second_tier = run([10, 9, 8], [0, 0, 1], [0, 0, 0], family=Family.OWN_GRADED)
     assert all(isinstance(result, Undefined) for result in found(second_tier, second_tier).values())
 
 

@@ -42,7 +42,7 @@ from umpirical.measures.catalogue import MEASURES
 from umpirical.testing import check_measure
 names = MEASURES.names()
 assert MEASURES.is_built_in("any-winner")
-assert names[names.index("slot-2-rate") + 1] == "any-winner"
+assert names[names.index("position-2-rate") + 1] == "any-winner"
 check_measure(MEASURES.get("any-winner"))
 """
 
@@ -84,7 +84,7 @@ def halves(tallies, _, function):
     return [Part(function(tallies)), Part(function(tallies), "half", "group=1")]
 
 
-def test_what_a_function_gives_has_the_name_of_its_measure_and_the_arm():
+def test_what_a_function_gives_has_the_name_of_its_measure_and_the_variant():
     family = MeasureFamily(halves, kinds=("grade",), protocols=("stress",), scale="steps", contract="Level: call.")
 
     @family.measure("a-name", "A title", "What it says.", worse="lower", kinds=("compare",), symbol="S")

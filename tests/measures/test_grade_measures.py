@@ -26,9 +26,9 @@ def tallies() -> Tallies:
     return sample_tallies(JUDGE, np.random.default_rng(1), tasks=15, unparsed=0.1)
 
 
-def results(spec: MeasureSpec | str, tallies: Tallies, arm: str = "baseline"):
+def results(spec: MeasureSpec | str, tallies: Tallies, variant: str = "baseline"):
     found = MEASURES.get(spec) if isinstance(spec, str) else spec
-    return {measure.stratum: measure.result for measure in found.compute(tallies, arm)}
+    return {measure.stratum: measure.result for measure in found.compute(tallies, variant)}
 
 
 # Which measures there are.
@@ -42,7 +42,7 @@ def test_a_grade_run_has_the_measures_of_grades_and_none_of_order_reversal(talli
 
 
 def test_a_compare_run_has_none_of_the_measures_of_grades():
-    compared = Tallies(pairs=tuple(PairTally(f"t{n}", "baseline", Family.DELTA0, 0.0, 4, stable=4) for n in range(3)))
+    compared = Tallies(pairs=tuple(PairTally(f"t{n}", "baseline", Family.EQUAL, 0.0, 4, stable=4) for n in range(3)))
     names = {spec.name for spec, _ in measure_all(compared, kind="compare", protocol="datasheet")}
     assert names.isdisjoint(NEW)
     assert "stable-cross-sensitivity" in names
@@ -73,7 +73,7 @@ def test_other_families_are_not_mixed_in(spec, tallies):
         + tuple(
             GradeTally(f"t{n}", "baseline", fam, 0.0, 9.0, 5)
             for n in range(15)
-            for fam in (Family.VACUUM, Family.LENGTH)
+            for fam in (Family.BLANK, Family.LENGTH)
         ),
     )
     for stratum, result in results(spec, tallies).items():
@@ -90,9 +90,9 @@ def test_more_tasks_narrow_the_interval(spec):
 
 
 @pytest.mark.parametrize("spec", [spec for spec in SPECS if spec.name in NEW], ids=lambda spec: spec.name)
-def test_what_was_left_out_is_said(spec, tallies):
+def test_what_was_excluded_is_said(spec, tallies):
     for result in results(spec, tallies).values():
-        assert sum(result.left_out.values()) > 0
+        assert sum(result.excluded.values()) > 0
 
 
 @pytest.mark.parametrize("name", ["grade-spread", "grade-slope", "effective-grades"])
@@ -113,12 +113,12 @@ def pair(task, family, delta, pairs, **counts):
 
 BY_HAND = Tallies(
     grade_pairs=(
-        pair("a", Family.DELTA0, 0.0, 4, better_higher=1, lesser_higher=1, equal=2, difference=-1.0, distance=3.0),
-        pair("b", Family.DELTA0, 0.0, 4, better_higher=1, equal=3, difference=1.0, distance=1.0, incomplete=2),
-        pair("a", Family.LADDER, 1.0, 4, better_higher=3, equal=1, difference=3.0, distance=3.0),
-        pair("b", Family.LADDER, 1.0, 4, better_higher=1, lesser_higher=1, equal=2, distance=2.0),
-        pair("a", Family.LADDER, 2.0, 2, better_higher=2, difference=4.0, distance=4.0),
-        pair("b", Family.LADDER, 2.0, 2, better_higher=2, difference=3.0, distance=3.0),
+        pair("a", Family.EQUAL, 0.0, 4, better_higher=1, lesser_higher=1, equal=2, difference=-1.0, distance=3.0),
+        pair("b", Family.EQUAL, 0.0, 4, better_higher=1, equal=3, difference=1.0, distance=1.0, incomplete=2),
+        pair("a", Family.GRADED, 1.0, 4, better_higher=3, equal=1, difference=3.0, distance=3.0),
+        pair("b", Family.GRADED, 1.0, 4, better_higher=1, lesser_higher=1, equal=2, distance=2.0),
+        pair("a", Family.GRADED, 2.0, 2, better_higher=2, difference=4.0, distance=4.0),
+        pair("b", Family.GRADED, 2.0, 2, better_higher=2, difference=3.0, distance=3.0),
     )
 )
 
@@ -127,7 +127,7 @@ def test_shares_by_hand():
     raw = results("raw-false-preference", BY_HAND)[""]
     # Two and one of eight pairs differ; two pairs left out: 3/10 to 5/10.
     assert (raw.numerator, raw.denominator) == (3, 8)
-    assert raw.left_out == {"without a grade for both answers": 2}
+    assert raw.excluded == {"without a grade for both answers": 2}
     assert raw.bounds == pytest.approx((0.3, 0.5))
     target = results("target-sensitivity", BY_HAND)
     assert [(target[step].numerator, target[step].denominator) for step in "12"] == [(4, 8), (4, 4)]
@@ -144,7 +144,7 @@ def test_the_threshold_by_hand():
         replace(tally, cluster=f"{tally.cluster}{copy}", better_higher=tally.pairs * (tally.delta / 2))
         for copy in range(12)
         for tally in BY_HAND.grade_pairs
-        if tally.family == Family.LADDER
+        if tally.family == Family.GRADED
     ]
     assert results("detection-threshold", Tallies(grade_pairs=tuple(tasks)))[""].value == pytest.approx(1.5)
     few = results("detection-threshold", BY_HAND)[""]
@@ -162,7 +162,7 @@ def test_the_spread_by_hand():
 
 
 def grade(task, level, score, answers=1):
-    return GradeTally(task, "baseline", Family.LADDER, level, score, answers)
+    return GradeTally(task, "baseline", Family.GRADED, level, score, answers)
 
 
 def test_the_slope_by_hand():
@@ -232,4 +232,4 @@ def test_dark_current_of_blanks_counts_a_repeated_prompt_once():
     )
     found = results("dark-current", Tallies(vacuum=vacuum))
     assert (found[""].numerator, found[""].denominator) == (1.5, 3)
-    assert found[""].left_out == {"without an answer": 1}
+    assert found[""].excluded == {"without an answer": 1}

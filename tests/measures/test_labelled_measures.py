@@ -8,13 +8,19 @@ from umpirical.domain.tallies import ChangeTally, EditTally, PairTally, Tallies
 from umpirical.measures.catalogue import MEASURES, measure_all
 
 EACH = {
-    "right": {"stable": 1, "both_correct": 1, "correct_calls": 2, "slot_1_calls": 1, "slot_2_calls": 1,
-              "slot_1_correct_calls": 1},
-    "wrong": {"stable": 1, "wrong_calls": 2, "slot_1_calls": 1, "slot_2_calls": 1},
-    "slot 1": {"positional": 1, "correct_calls": 1, "wrong_calls": 1, "slot_1_calls": 2, "slot_1_correct_calls": 1},
-    "slot 2": {"positional": 1, "correct_calls": 1, "wrong_calls": 1, "slot_2_calls": 2},
-    "first only": {"one_sided": 1, "one_sided_slot_1": 1, "correct_calls": 1, "tie_calls": 1, "slot_1_calls": 1,
-                   "slot_1_correct_calls": 1},
+    "right": {"stable": 1, "both_correct": 1, "correct_calls": 2, "position_1_calls": 1, "position_2_calls": 1,
+              "position_1_correct_calls": 1},
+    "wrong": {"stable": 1, "wrong_calls": 2, "position_1_calls": 1, "position_2_calls": 1},
+    "slot 1": {
+        "positional": 1,
+        "correct_calls": 1,
+        "wrong_calls": 1,
+        "position_1_calls": 2,
+        "position_1_correct_calls": 1,
+    },
+    "slot 2": {"positional": 1, "correct_calls": 1, "wrong_calls": 1, "position_2_calls": 2},
+    "first only": {"one_sided": 1, "one_sided_position_1": 1, "correct_calls": 1, "tie_calls": 1, "position_1_calls": 1,
+                   "position_1_correct_calls": 1},
     "tie": {"no_preference": 1, "tie_calls": 2},
 }  # fmt: skip
 """What a pair of each outcome counts."""
@@ -103,4 +109,4 @@ def test_one_abstention_takes_a_part_of_a_pair_out_and_not_the_whole():
     ]
     spec = MEASURES.get("change-rate")
     [found] = [part.result for part in spec.compute(Tallies(changes=tuple(tallies)), "baseline")]
-    assert (found.numerator, found.denominator, sum(found.left_out.values())) == (4, 80, 3)
+    assert (found.numerator, found.denominator, sum(found.excluded.values())) == (4, 80, 3)

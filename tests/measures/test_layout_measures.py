@@ -13,7 +13,7 @@ from umpirical.stats.intervals import student
 NAMES = ("slot-effect", "label-effect", "list-effect")
 
 
-def cells(slot=0.0, label=0.0, listed=0.0, both=0.0, *, tasks=4, family="delta0", ties=(0.5, 0.5, 0.5)):
+def cells(slot=0.0, label=0.0, listed=0.0, both=0.0, *, tasks=4, family="equal", ties=(0.5, 0.5, 0.5)):
     """Each task has one pair in each of the twelve kinds of layout; `both` pulls where label and list agree."""
     return Tallies(
         layouts=tuple(
@@ -75,19 +75,19 @@ def test_the_place_of_the_tie_by_hand():
 
 
 def test_identical_answers_are_a_part_of_their_own():
-    equal, identical = cells(0.5), cells(label=1.0, family="vacuum")
+    equal, identical = cells(0.5), cells(label=1.0, family="blank")
     both = Tallies(layouts=equal.layouts + identical.layouts)
     assert result("slot-effect", both).value == pytest.approx(0.5)
     assert result("slot-effect", both, "identical").value == pytest.approx(0)
     assert result("label-effect", both, "identical").value == pytest.approx(1)
 
 
-def test_what_is_left_out_is_counted():
+def test_what_is_excluded_is_counted():
     tallies = cells(0.0)
     gappy = Tallies(layouts=(replace(tallies.layouts[0], pairs=0, incomplete=1), *tallies.layouts[1:]))
     found = result("list-effect", gappy)
     assert isinstance(found, Estimate)
-    assert (found.left_out, found.denominator) == ({"incomplete": 1}, 47)
+    assert (found.excluded, found.denominator) == ({"incomplete": 1}, 47)
 
 
 @pytest.mark.parametrize("name", [*NAMES, "tie-place-effect"])

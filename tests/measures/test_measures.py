@@ -20,7 +20,7 @@ def test_names_are_those_of_the_registry():
     ("kind", "protocol"), [("compare", "datasheet"), ("grade", "datasheet"), ("grade", "stress"), ("grade", "agents")]
 )
 def test_kind_and_protocol_are_asked_for_and_not_guessed(kind, protocol):
-    tallies = Tallies(pairs=tuple(PairTally(task, "baseline", Family.DELTA0, 0.0, 4, stable=4) for task in "abc"))
+    tallies = Tallies(pairs=tuple(PairTally(task, "baseline", Family.EQUAL, 0.0, 4, stable=4) for task in "abc"))
     asked = {spec.name for spec, _ in measure_all(tallies, kind=kind, protocol=protocol)}
     assert asked <= {spec.name for spec in MEASURES if spec.is_for(kind, protocol)}
     assert ("no-preference" in asked) == (kind == "compare")
@@ -29,11 +29,11 @@ def test_kind_and_protocol_are_asked_for_and_not_guessed(kind, protocol):
 
 def test_by_hand():
     pairs = [
-        PairTally("a", "baseline", Family.DELTA0, 0.0, 4, stable=1, positional=2, one_sided=1, tie_calls=1),
+        PairTally("a", "baseline", Family.EQUAL, 0.0, 4, stable=1, positional=2, one_sided=1, tie_calls=1),
         PairTally(
             "b",
             "baseline",
-            Family.DELTA0,
+            Family.EQUAL,
             0.0,
             4,
             positional=1,
@@ -42,13 +42,13 @@ def test_by_hand():
             tie_calls=5,
             incomplete=2,
         ),
-        PairTally("a", "baseline", Family.LADDER, 1.0, 2, correct_calls=3, tie_calls=1),
-        PairTally("b", "baseline", Family.LADDER, 1.0, 2, correct_calls=1, wrong_calls=2, tie_calls=1),
+        PairTally("a", "baseline", Family.GRADED, 1.0, 2, correct_calls=3, tie_calls=1),
+        PairTally("b", "baseline", Family.GRADED, 1.0, 2, correct_calls=1, wrong_calls=2, tie_calls=1),
     ]
     tallies = Tallies(pairs=tuple(pairs))
     raw = results(MEASURES.get("raw-false-preference"), tallies)[""]
     # (1 + 2 + 1/2) + (1 + 1/2) = 5 of 8 pairs; two pairs left out: 5/10 to 7/10.
-    assert (raw.numerator, raw.denominator, raw.left_out) == (5, 8, {"without an answer in both orders": 2})
+    assert (raw.numerator, raw.denominator, raw.excluded) == (5, 8, {"without an answer in both orders": 2})
     assert raw.bounds == pytest.approx((0.5, 0.7))
     target = results(MEASURES.get("target-sensitivity"), tallies)["1"]
     assert (target.numerator, target.denominator) == (2, 4)
@@ -64,14 +64,14 @@ def test_dark_current_counts_a_repeated_prompt_once():
     )
     found = results(MEASURES.get("dark-current"), Tallies(vacuum=vacuum))
     assert (found[""].numerator, found[""].denominator) == (1.5, 4)
-    assert found[""].left_out == {"without an answer": 1}
+    assert found[""].excluded == {"without an answer": 1}
     assert (found["empty"].numerator, found["empty"].denominator) == (1.5, 2)
     assert isinstance(found["identical"], Undefined)
 
 
 def test_at_0_the_planning_interval_is_given():
     pairs = tuple(
-        PairTally(f"t{n}", "baseline", Family.DELTA0, 0.0, 6, no_preference=6, tie_calls=12) for n in range(10)
+        PairTally(f"t{n}", "baseline", Family.EQUAL, 0.0, 6, no_preference=6, tie_calls=12) for n in range(10)
     )
     result = results(MEASURES.get("stable-cross-sensitivity"), Tallies(pairs=pairs))[""]
     assert result.design_effect is None
@@ -81,8 +81,8 @@ def test_at_0_the_planning_interval_is_given():
 def test_other_conflict_is_what_has_no_other_name():
     """Of 20 pairs, 8 + 10 are stable, positional, one-sided or without preference."""
     named = {"positional": 1, "one_sided": 2, "no_preference": 3}
-    one = PairTally("a", "baseline", "delta0", 0.0, 10, stable=2, **named)
-    two = PairTally("b", "baseline", "delta0", 0.0, 10, stable=4, **named)
+    one = PairTally("a", "baseline", "equal", 0.0, 10, stable=2, **named)
+    two = PairTally("b", "baseline", "equal", 0.0, 10, stable=4, **named)
     [found] = MEASURES.get("other-conflict").compute(Tallies(pairs=(one, two)), "baseline")
     assert (found.result.numerator, found.result.denominator) == (2, 20)
 

@@ -10,7 +10,7 @@ from umpirical.domain.tallies import GradePairTally, PairTally, PartTally, Talli
 from umpirical.measures.parts import missed_differences, swap_reversals
 
 
-def pair(family, delta, pairs, *, right=0.0, reversed_=0.0, kind="ladder", stratum="", incomplete=0):
+def pair(family, delta, pairs, *, right=0.0, reversed_=0.0, kind="graded", stratum="", incomplete=0):
     return PairTally(
         family, "baseline", kind, delta, pairs, both_correct=right, positional=reversed_, stratum=stratum,
         incomplete=incomplete,
@@ -32,9 +32,9 @@ TALLIES = Tallies(
         pair("invoice", 1.0, 2, right=0, reversed_=2),
         pair("recipe", 2.0, 3, right=2.5, reversed_=0.5),
         pair("recipe", 5.0, 1, right=0, stratum="list"),
-        pair("recipe", 0.0, 2, kind="delta0", reversed_=1),
+        pair("recipe", 0.0, 2, kind="equal", reversed_=1),
         pair("rezept", 3.0, 4, right=4, incomplete=2),
-        pair("mine", 5.0, 4, right=0, kind="carrier-ladder", reversed_=4),
+        pair("mine", 5.0, 4, right=0, kind="own-graded", reversed_=4),
     ),
     parts=parts(
         invoice="format=json language=en domain=invoices",
@@ -57,7 +57,7 @@ def test_large_differences_missed_by_hand():
     assert counts["format=prose"] == (0.5, 7, 2)
     assert counts["language=en"] == (3.5, 6, 2)
     assert counts["domain=cooking"] == (1.5, 8, 2)
-    assert results["language=de"].left_out == {"without an answer in both orders": 2}
+    assert results["language=de"].excluded == {"without an answer in both orders": 2}
     assert results["language=de"].bounds == (0, 2 / 6)
 
 
@@ -71,8 +71,8 @@ def test_verdicts_reversed_by_hand():
 def test_a_grader_is_asked_about_the_largest_step_alone():
     graded = Tallies(
         grade_pairs=(
-            GradePairTally("invoice", "baseline", "ladder", "", 5.0, 4, better_higher=3),
-            GradePairTally("invoice", "baseline", "ladder", "", 2.0, 4, better_higher=0),
+            GradePairTally("invoice", "baseline", "graded", "", 5.0, 4, better_higher=3),
+            GradePairTally("invoice", "baseline", "graded", "", 2.0, 4, better_higher=0),
         ),
         parts=parts(invoice="format=json"),
     )

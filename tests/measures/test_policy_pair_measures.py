@@ -6,8 +6,8 @@ from umpirical.domain.measures import Undefined
 from umpirical.domain.tallies import PairTally, QuadTally, Tallies
 from umpirical.measures.catalogue import MEASURES, measure_all
 
-# Two transcripts. The first has three pairs: right in both orders, wrong in both, slot 1 in both. The second has four:
-# right in both, a winner in one order, which is right, and two without any. One more pair was not answered.
+# Two transcripts. The first has three pairs: right in both orders, wrong in both, position 1 in both. The second has
+# four: right in both, a winner in one order, which is right, and two without any. One more pair was not answered.
 PAIRS = (
     PairTally(
         "a", "baseline", "cut-ending", 0.0, 3, stable=2, positional=1, both_correct=1, correct_calls=3, wrong_calls=3,
@@ -47,7 +47,7 @@ def test_pairs_under_one_policy(name, hits):
     assert (found.stratum, found.group) == ("cut-ending", "place=late")
     result = found.result
     assert (result.numerator, result.denominator, result.unit, result.clusters) == (hits, 7, "pair", 2)
-    assert result.left_out == {"without an answer in both orders": 1}
+    assert result.excluded == {"without an answer in both orders": 1}
     assert result.bounds == pytest.approx((hits / 8, (hits + 1) / 8))
 
 
@@ -63,7 +63,7 @@ def test_pairs_under_one_policy(name, hits):
 )
 def test_pairs_under_both_policies(name, hits):
     result = only(name, Tallies(quads=QUADS)).result
-    assert (result.numerator, result.denominator, result.unit, result.clusters) == (hits, 8, "quad", 2)
+    assert (result.numerator, result.denominator, result.unit, result.clusters) == (hits, 8, "crossed-pair", 2)
     assert result.bounds == pytest.approx((hits / 10, (hits + 2) / 10))
 
 

@@ -1,4 +1,4 @@
-"""What every measure of a `compare` judge promises on controlled stimuli, in runs with all families and two arms.
+"""What every measure of a `compare` judge promises on controlled stimuli, in runs with all families and two variants.
 
 What every measure of any judge promises is in the conformance kit, `umpirical.testing.check_measure`.
 """
@@ -32,11 +32,11 @@ JUDGE = LatentJudge(1.0, 0.7, 0.3, 0.7, 0.02, length_weight=0.5)
 
 def make(tasks: int, seed: int) -> Tallies:
     rng = np.random.default_rng(seed)
-    run = sample_run(JUDGE, rng, tasks=tasks, repeats=2, arms={"strict": replace(JUDGE, criterion=1.2)})
+    run = sample_run(JUDGE, rng, tasks=tasks, repeats=2, variants={"strict": replace(JUDGE, criterion=1.2)})
     vacuum = [VacuumTally(f"t{n}", "baseline", "empty", 6, float(rng.binomial(6, 0.3)), 0) for n in range(tasks)]
     figures, ladder = (
         sample_quads(rng, families=tasks, per_family=4, correlation=0.05, family=family, steps=(1.0, 2.0))
-        for family in (Family.FIGURES, Family.LADDER)
+        for family in (Family.FIGURES, Family.GRADED)
     )
     quads = [replace(tally, cluster=f"t{tally.cluster[1:]}") for tally in (*figures.quads, *ladder.quads)]
     crossed = [replace(tally, cluster=f"t{tally.cluster[1:]}") for tally in figures.pairs]
@@ -58,13 +58,13 @@ def many() -> Tallies:
     return make(80, 2)
 
 
-def arm_of(spec) -> str:
+def variant_of(spec) -> str:
     """A shift is not given for the baseline."""
     return "strict" if "-shift" in spec.name else "baseline"
 
 
 def results(spec, tallies: Tallies):
-    return {measure.stratum or measure.group: measure.result for measure in spec.compute(tallies, arm_of(spec))}
+    return {measure.stratum or measure.group: measure.result for measure in spec.compute(tallies, variant_of(spec))}
 
 
 def only(tallies: Tallies, keep) -> Tallies:

@@ -1,4 +1,5 @@
-"""Measures of quads, of both orders at once and of what the slot leaves free, with counts worked out by hand."""
+"""Measures of crossed pairs, of both orders at once and of what the position leaves free, with counts worked out by
+hand."""
 
 from itertools import product
 from math import sqrt
@@ -21,12 +22,12 @@ FIVE = (
 )
 
 
-def measured(name, tallies, arm="baseline"):
-    return {measure.stratum: measure.result for measure in MEASURES.get(name).compute(tallies, arm)}
+def measured(name, tallies, variant="baseline"):
+    return {measure.stratum: measure.result for measure in MEASURES.get(name).compute(tallies, variant)}
 
 
-def quads(cluster, step, count, *, family=Family.LADDER, arm="baseline", **counts):
-    return QuadTally(cluster, arm, family, "", step, count, **counts)
+def quads(cluster, step, count, *, family=Family.GRADED, variant="baseline", **counts):
+    return QuadTally(cluster, variant, family, "", step, count, **counts)
 
 
 TALLIES = Tallies(
@@ -37,9 +38,9 @@ TALLIES = Tallies(
         quads("b", 2.0, 4, following=3, one_version=1, lost=0.5),
         quads("a", 1.0, 5, family=Family.FIGURES, following=1, blind=4, appeal=4.0),
         quads("b", 1.0, 5, family=Family.FIGURES, following=2, blind=3, appeal=3.0),
-        quads("c", 1.0, 2, family=Family.CARRIER_FIGURES, following=1, blind=1),
-        quads("d", 1.0, 2, family=Family.CARRIER_FIGURES, blind=2, incomplete=1),
-        quads("a", 1.0, 6, arm="strict", neither=6),
+        quads("c", 1.0, 2, family=Family.OWN_FIGURES, following=1, blind=1),
+        quads("d", 1.0, 2, family=Family.OWN_FIGURES, blind=2, incomplete=1),
+        quads("a", 1.0, 6, variant="strict", neither=6),
     )
 )
 
@@ -48,7 +49,7 @@ class TestTheFiveOutcomes:
     def test_by_hand(self):
         following = measured("task-following", TALLIES)
         assert list(following) == ["", "1", "2"]
-        assert (following["1"].numerator, following["1"].denominator, following["1"].unit) == (7.5, 16, "quad")
+        assert (following["1"].numerator, following["1"].denominator, following["1"].unit) == (7.5, 16, "crossed-pair")
         assert (following[""].numerator, following[""].denominator) == (14.5, 24)
         reference = cluster_wilson([3, 4.5], [8, 8])
         assert (following["1"].interval.low, following["1"].interval.high) == (reference.low, reference.high)
@@ -61,14 +62,14 @@ class TestTheFiveOutcomes:
     def test_they_sum_to_1(self, part):
         assert sum(measured(name, TALLIES)[part].value for name in FIVE) == pytest.approx(1)
 
-    def test_what_is_left_out_is_counted_and_bounded(self):
+    def test_what_is_excluded_is_counted_and_bounded(self):
         found = measured("task-following", TALLIES)["1"]
-        assert found.left_out == {"without an answer in both orders of both versions": 2}
+        assert found.excluded == {"without an answer in both orders of both versions": 2}
         assert found.bounds == pytest.approx((7.5 / 18, 9.5 / 18))
 
     def test_repeats_that_were_not_answered_may_all_have_been_the_one_or_the_other(self):
         found = measured("task-following", TALLIES)["2"]
-        assert found.left_out == {"in unanswered repeats, in total": 1}
+        assert found.excluded == {"in unanswered repeats, in total": 1}
         assert found.bounds == pytest.approx((6.5 / 8, 7.5 / 8))
 
     def test_the_ladders_are_never_pooled(self):
@@ -76,24 +77,24 @@ class TestTheFiveOutcomes:
         assert measured("figure-following", TALLIES)[""].denominator == 10
         assert measured("figure-blind-preference", TALLIES)["1"].value == 0.7
         assert measured("carrier-following", TALLIES)[""].value == 0.25
-        assert measured("carrier-blind-preference", TALLIES)[""].left_out == {
+        assert measured("carrier-blind-preference", TALLIES)[""].excluded == {
             "without an answer in both orders of both versions": 1
         }
-        assert Family.CARRIER_FIGURES in TIER_2
+        assert Family.OWN_FIGURES in TIER_2
 
-    def test_arms_are_apart_and_one_task_is_too_few(self):
+    def test_variants_are_apart_and_one_task_is_too_few(self):
         found = measured("neither-version-preference", TALLIES, "strict")
         assert set(found) == {"", "1"}
         assert "one task" in found[""].reason
 
     @pytest.mark.parametrize("name", [*FIVE, "text-appeal", "figure-following", "carrier-following"])
     def test_a_design_without_quads_says_nothing(self, name):
-        assert measured(name, Tallies(pairs=(PairTally("a", "baseline", Family.LADDER, 1.0, 4),))) == {}
+        assert measured(name, Tallies(pairs=(PairTally("a", "baseline", Family.GRADED, 1.0, 4),))) == {}
 
 
 class TestTextAppeal:
     def test_by_hand(self):
-        """2.5 of 24 quads: the root of .104; and apart from it 7 of 10 with figures."""
+        """2.5 of 24 crossed pairs: the root of .104; and apart from it 7 of 10 with figures."""
         found = measured("text-appeal", TALLIES)
         assert list(found) == ["", "figures"]
         assert found[""].value == pytest.approx(sqrt(2.5 / 24))
@@ -102,7 +103,7 @@ class TestTextAppeal:
         reference = cluster_ratio([4.0, 3.0], [5, 5], least=1.9 / 10)
         assert found["figures"].interval.high == pytest.approx(min(1.0, sqrt(reference.high)))
 
-    def test_no_appeal_in_any_quad_has_the_limit_of_no_event(self):
+    def test_no_appeal_in_any_quad_has_the_check_of_no_event(self):
         tallies = Tallies(quads=tuple(quads(f"f{n}", 1.0, 5, following=5) for n in range(24)))
         found = measured("text-appeal", tallies)[""]
         assert (found.value, found.interval.low) == (0, 0)
@@ -117,8 +118,8 @@ class TestTextAppeal:
 class TestBothOrders:
     TALLIES = Tallies(
         pairs=(
-            PairTally("a", "baseline", Family.LADDER, 1.0, 4, stable=3, correct_calls=7, both_correct=2.5),
-            PairTally("b", "baseline", Family.LADDER, 1.0, 4, stable=4, correct_calls=8, both_correct=4, incomplete=1),
+            PairTally("a", "baseline", Family.GRADED, 1.0, 4, stable=3, correct_calls=7, both_correct=2.5),
+            PairTally("b", "baseline", Family.GRADED, 1.0, 4, stable=4, correct_calls=8, both_correct=4, incomplete=1),
             PairTally("a", "baseline", Family.FIGURES, 1.0, 4, correct_calls=2),
             PairTally("b", "baseline", Family.FIGURES, 1.0, 4, correct_calls=4),
         )
@@ -128,7 +129,7 @@ class TestBothOrders:
         both, single = (measured(n, self.TALLIES)["1"] for n in ("both-orders-sensitivity", "target-sensitivity"))
         assert (both.numerator, both.denominator) == (6.5, 8)
         assert both.value < single.value == 7.5 / 8
-        assert both.left_out == {"without an answer in both orders": 1}
+        assert both.excluded == {"without an answer in both orders": 1}
 
     def test_figures_have_a_ladder_of_their_own(self):
         assert measured("figure-sensitivity", self.TALLIES)["1"].value == 3 / 8
@@ -136,7 +137,7 @@ class TestBothOrders:
 
 class TestUnlocked:
     def equal(self, pairs, positional, stable):
-        made = (PairTally(c, "baseline", Family.DELTA0, 0.0, pairs, positional=positional, stable=stable) for c in "ab")
+        made = (PairTally(c, "baseline", Family.EQUAL, 0.0, pairs, positional=positional, stable=stable) for c in "ab")
         return measured("unlocked-cross-sensitivity", Tallies(pairs=tuple(made)))[""]
 
     def test_by_hand(self):
@@ -145,7 +146,7 @@ class TestUnlocked:
         assert (found.value, found.numerator, found.denominator) == (0.4, 8, 20)
 
     def test_a_judge_locked_to_a_slot_is_not_praised(self):
-        """Stable cross-sensitivity 0 of 40 says nothing where the slot decided all pairs, or all but a few."""
+        """Stable cross-sensitivity 0 of 40 says nothing where the position decided all pairs, or all but a few."""
         assert "position decided every pair" in self.equal(20, 20, 0).reason
         assert "only 18 pairs were not decided by position" in self.equal(20, 11, 0).reason
 
@@ -160,18 +161,18 @@ class TestUnlocked:
 class TestAbstentions:
     def test_a_tie_rate_counts_ties_only(self):
         pairs = tuple(
-            PairTally(c, "baseline", Family.LADDER, 1.0, 5, correct_calls=4, tie_calls=3, abstained_calls=3)
+            PairTally(c, "baseline", Family.GRADED, 1.0, 5, correct_calls=4, tie_calls=3, abstained_calls=3)
             for c in "ab"
         )
         assert measured("tie-rate", Tallies(pairs=pairs))["1"].value == 6 / 20
 
     def test_models_say_how_many_pairs_they_leave_out(self):
         pairs = tuple(
-            PairTally(c, "baseline", Family.LADDER, 1.0, 5, abstained_pairs=2, incomplete=1) for c in ("a", "b")
+            PairTally(c, "baseline", Family.GRADED, 1.0, 5, abstained_pairs=2, incomplete=1) for c in ("a", "b")
         )
         found = measured("resolution", Tallies(pairs=pairs))[""]
         assert isinstance(found, Undefined)
-        assert found.left_out == {"without an answer in both orders": 2, "with an abstention": 4}
+        assert found.excluded == {"without an answer in both orders": 2, "with an abstention": 4}
         assert "verdict" in found.reason
 
 
@@ -194,7 +195,7 @@ class TestControls:
             pairs=tuple(
                 PairTally(cluster, "baseline", family, 0.0, 10, stratum=stratum, **(counts if family in more else {}))
                 for cluster in "ab"
-                for family, stratum in ((Family.DELTA0, "list"), (Family.SUBSET, "1-2"), (Family.LENGTH, "+25%"))
+                for family, stratum in ((Family.EQUAL, "list"), (Family.SUBSET, "1-2"), (Family.LENGTH, "+25%"))
             )
         )
 
@@ -207,5 +208,5 @@ class TestControls:
             assert (parts[""].value, parts[""].denominator, parts["longer"].value) == (0, 20, 0)
 
     def test_a_design_without_controls_has_no_such_part(self):
-        equal = Tallies(pairs=tuple(PairTally(c, "baseline", Family.DELTA0, 0.0, 4, stratum="list") for c in "ab"))
+        equal = Tallies(pairs=tuple(PairTally(c, "baseline", Family.EQUAL, 0.0, 4, stratum="list") for c in "ab"))
         assert list(measured("no-preference", equal)) == ["", "list"]

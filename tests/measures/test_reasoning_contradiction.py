@@ -8,7 +8,7 @@ from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.measures.calls import reasoning_contradiction
 
 
-def calls(*counts, family=Family.LADDER):
+def calls(*counts, family=Family.GRADED):
     """One task each, with verdicts, reasonings, statements and contradictions."""
     return tuple(
         CallTally(
@@ -41,8 +41,8 @@ def test_it_is_undefined_with_the_reason_where_nothing_is_stated(counts, reason)
     assert measure.result.reason == reason
 
 
-def test_another_arm_and_the_user_s_own_answers_are_left_aside():
-    tallies = Tallies(calls=calls((10, 8, 4, 1), (10, 9, 6, 1)) + calls((9, 9, 9, 9), family=Family.CARRIER_LADDER))
+def test_another_variant_and_the_user_s_own_answers_are_left_aside():
+    tallies = Tallies(calls=calls((10, 8, 4, 1), (10, 9, 6, 1)) + calls((9, 9, 9, 9), family=Family.OWN_GRADED))
     [measure] = reasoning_contradiction.compute(tallies, "baseline")
     assert measure.result.denominator == 10
     [other] = reasoning_contradiction.compute(tallies, "strict")

@@ -30,16 +30,16 @@ PARAMETERS = {
 
 @pytest.fixture(scope="module")
 def tallies() -> Tallies:
-    return sample_run(JUDGE, np.random.default_rng(1), tasks=20, arms={"strict": STRICT})
+    return sample_run(JUDGE, np.random.default_rng(1), tasks=20, variants={"strict": STRICT})
 
 
-def measured(name: str, tallies: Tallies, arm: str = "baseline"):
-    [measure] = MEASURES.get(name).compute(tallies, arm)
+def measured(name: str, tallies: Tallies, variant: str = "baseline"):
+    [measure] = MEASURES.get(name).compute(tallies, variant)
     return measure.result
 
 
-def counts(tallies: Tallies, arm: str = "baseline", families=signal.FAMILIES) -> PairCounts:
-    chosen = [tally for tally in tallies.outcomes if tally.arm == arm and tally.family in families]
+def counts(tallies: Tallies, variant: str = "baseline", families=signal.FAMILIES) -> PairCounts:
+    chosen = [tally for tally in tallies.outcomes if tally.variant == variant and tally.family in families]
     return PairCounts.of(
         [int(tally.cluster[1:]) for tally in chosen],
         [tally.delta for tally in chosen],
@@ -64,12 +64,12 @@ def test_it_is_the_kernels_estimate(name, field, tallies, reference):
 
 
 @pytest.mark.parametrize(
-    ("name", "planted"),
+    ("name", "true_value"),
     [("resolution", 1.2), ("criterion", 0.8), ("slot-bias", 0.3), ("surface-sensitivity", 0.6), ("length-weight", 0.5)],
 )
-def test_what_was_planted_is_found(name, planted, tallies):
+def test_what_was_planted_is_found(name, true_value, tallies):
     found = measured(name, tallies)
-    assert found.interval.low <= planted <= found.interval.high
+    assert found.interval.low <= true_value <= found.interval.high
 
 
 def test_pairs_of_unlike_requirements_are_not_in_the_fit(tallies):
@@ -83,7 +83,7 @@ def test_the_test_of_fit_is_the_kernels(tallies, reference):
     assert found.interval is None
 
 
-def test_all_measures_of_an_arm_come_from_one_fit(tallies, monkeypatch):
+def test_all_measures_of_an_variant_come_from_one_fit(tallies, monkeypatch):
     fits = []
     monkeypatch.setattr(signal, "estimate_signal", lambda *_, **__: fits.append(1) or estimate_signal(*_, **__))
     signal._fitted.cache_clear()
@@ -102,12 +102,12 @@ def test_an_instruction_that_moves_the_criterion_leaves_the_resolution(tallies):
 
 
 def test_without_pairs_of_unequal_length_the_length_weight_is_undefined():
-    design = tuple(kind for kind in DESIGN if kind.family in (Family.DELTA0, Family.LADDER))
+    design = tuple(kind for kind in DESIGN if kind.family in (Family.EQUAL, Family.GRADED))
     found = measured("length-weight", sample_run(JUDGE, np.random.default_rng(2), tasks=10, design=design))
     assert found == Undefined("the design has no pairs of unequal length")
 
 
-def test_without_a_tie_the_criterion_is_0_and_has_an_upper_limit():
+def test_without_a_tie_the_criterion_is_0_and_has_an_upper_bound():
     judge = LatentJudge(1.0, 0.0, 0.2, 0.5, 0.0)
     found = measured("criterion", sample_run(judge, np.random.default_rng(3), tasks=10))
     assert found.value == found.interval.low == 0
@@ -120,7 +120,7 @@ def test_one_answer_to_everything_leaves_nothing_to_fit(name):
         OutcomeTally(
             f"t{task}",
             "baseline",
-            Family.LADDER if delta else Family.DELTA0,
+            Family.GRADED if delta else Family.EQUAL,
             "",
             delta,
             0.0,
@@ -134,12 +134,12 @@ def test_one_answer_to_everything_leaves_nothing_to_fit(name):
     assert "every call was answered with tie" in measured(name, Tallies(outcomes=outcomes)).reason
 
 
-def test_a_resolution_without_a_limit_is_right_censored_at_what_is_known():
+def test_a_resolution_without_a_check_is_right_censored_at_what_is_known():
     def judged(task: int) -> tuple[OutcomeTally, ...]:
         equal = ((0, 0, 1, 0, 0, 1), 5), ((1, 0, 0, 0, 0, 1), 1 + task % 2)
-        rows = [OutcomeTally(f"t{task}", "baseline", Family.DELTA0, "", 0.0, 0.0, 0.0, given, n) for given, n in equal]
+        rows = [OutcomeTally(f"t{task}", "baseline", Family.EQUAL, "", 0.0, 0.0, 0.0, given, n) for given, n in equal]
         right = (1, 0, 0, 0, 1, 0)
-        return (*rows, OutcomeTally(f"t{task}", "baseline", Family.LADDER, "", 1.0, 0.0, 0.0, right, 4))
+        return (*rows, OutcomeTally(f"t{task}", "baseline", Family.GRADED, "", 1.0, 0.0, 0.0, right, 4))
 
     tallies = Tallies(outcomes=tuple(row for task in range(12) for row in judged(task)))
     found = measured("resolution", tallies)
@@ -161,11 +161,11 @@ def test_the_kernels_words_for_its_methods_are_all_known():
     assert methods - {"held"} == set(signal.METHODS)
 
 
-def test_an_estimate_says_what_was_left_out(tallies):
-    lacking = PairTally("t0", "baseline", Family.LADDER, 1.0, 0, incomplete=3)
+def test_an_estimate_says_what_was_excluded(tallies):
+    lacking = PairTally("t0", "baseline", Family.GRADED, 1.0, 0, incomplete=3)
     found = measured("criterion", Tallies(pairs=(*tallies.pairs, lacking), outcomes=tallies.outcomes))
     assert isinstance(found, Estimate)
-    assert found.left_out == {"without an answer in both orders": 3}
+    assert found.excluded == {"without an answer in both orders": 3}
 
 
 @pytest.mark.parametrize("judge", [LatentJudge(0.0, 0.6, lapse=0.02), LatentJudge(3.0, 0.5, lapse=0.5)])
@@ -183,7 +183,7 @@ def test_one_lapse_in_ten_is_found():
     assert all(one.interval.low <= 0.10 <= one.interval.high for one in found)
 
 
-def test_a_judge_that_never_lapses_has_an_upper_limit():
+def test_a_judge_that_never_lapses_has_an_upper_bound():
     found = measured("lapse", sample_run(LatentJudge(3.0, 0.8), np.random.default_rng(5), tasks=12))
     assert (found.value, found.interval.low, found.censoring) == (0.0, 0.0, "none")
     assert 0.005 < found.interval.high < 0.1
@@ -204,8 +204,8 @@ def test_what_the_model_does_not_fit_has_no_parameters():
             OutcomeTally(f"t{task}", "baseline", family, "", delta, 0.0, 0.0, said, 2)
             for task in range(24)
             for family, delta, said in (
-                ("delta0", 0.0, (0, 0, 1, 0, 0, 1) if task % 2 else counts[False]),
-                *(("ladder", delta, counts[bool(task % 2)]) for delta in (0.5, 1.0, 2.0, 5.0)),
+                ("equal", 0.0, (0, 0, 1, 0, 0, 1) if task % 2 else counts[False]),
+                *(("graded", delta, counts[bool(task % 2)]) for delta in (0.5, 1.0, 2.0, 5.0)),
             )
         )
     )

@@ -38,11 +38,11 @@ def test_the_abstention_rate_is_of_answers_by_test_the_originals_first():
     assert list(found) == [Family.ORIGINAL, "spacing"]
     spacing = found["spacing"]
     assert (spacing.value, spacing.numerator, spacing.denominator, spacing.unit) == (0.6, 6, 10, "call")
-    assert spacing.left_out == {"unparsed": 1, "failed": 2}
+    assert spacing.excluded == {"unparsed": 1, "failed": 2}
     assert spacing.bounds == pytest.approx((6 / 13, 9 / 13))
     reference = cluster_wilson([3, 3], [4, 6])
     assert (spacing.interval.low, spacing.interval.high) == (reference.low, reference.high)
-    assert (found[Family.ORIGINAL].value, found[Family.ORIGINAL].left_out) == (0, {"not asked yet": 1})
+    assert (found[Family.ORIGINAL].value, found[Family.ORIGINAL].excluded) == (0, {"not asked yet": 1})
 
 
 def test_it_is_a_measure_of_stress_tests():
@@ -57,10 +57,10 @@ def test_without_an_answer_it_is_undefined():
     )
     result = results("abstention-rate", silent)[Family.ORIGINAL]
     assert isinstance(result, Undefined)
-    assert result.left_out == {"failed": 3, "unparsed": 2}
+    assert result.excluded == {"failed": 3, "unparsed": 2}
 
 
-def test_another_arm_is_not_mixed_in():
+def test_another_variant_is_not_mixed_in():
     assert MEASURES.get("abstention-rate").compute(SHY, "strict") == []
 
 
@@ -75,14 +75,14 @@ GAPS = Tallies(
 )  # fmt: skip
 
 
-def test_what_is_left_out_says_on_which_side_the_verdict_is_missing():
+def test_what_is_excluded_says_on_which_side_the_verdict_is_missing():
     expected = {
         "without a verdict on the changed text": 3,
         "without a verdict on the original": 1,
         "without a verdict on both texts": 1,
     }
-    assert results("change-rate", GAPS)["spacing"].left_out == expected
-    assert results("shift-equivalence", GAPS)["spacing"].left_out == expected
+    assert results("change-rate", GAPS)["spacing"].excluded == expected
+    assert results("shift-equivalence", GAPS)["spacing"].excluded == expected
 
 
 def test_the_bounds_of_a_shift_move_what_is_missing_over_the_whole_scale():

@@ -45,7 +45,7 @@ def result(name, tallies=BY_HAND, stratum="format"):
 def test_the_change_rate():
     found = result("change-rate")
     assert (found.value, found.numerator, found.denominator, found.unit, found.clusters) == (0.625, 2.5, 4, "item", 3)
-    assert found.left_out == {"without a verdict on both texts": 2}
+    assert found.excluded == {"without a verdict on both texts": 2}
     # Two of six items unknown: 2.5/6 to 4.5/6.
     assert found.bounds == pytest.approx((2.5 / 6, 4.5 / 6))
     reference = cluster_wilson([1.5, 0, 1], [2, 1, 1])
@@ -57,7 +57,7 @@ def test_the_excess_change_is_of_repeated_items_only():
     found = result("excess-change")
     # Cluster c was never repeated: (1.5 - 0.5 + 0) / 3.
     assert (found.value, found.numerator, found.denominator, found.clusters) == (pytest.approx(1 / 3), 1.0, 3, 2)
-    assert found.left_out == {"without a verdict on both texts": 2, "answered once on one of the texts": 1}
+    assert found.excluded == {"without a verdict on both texts": 2, "answered once on one of the texts": 1}
     reference = signed_mean([1.0, 0.0], [0.0, 0.0], [2, 1])
     assert found.interval.low == max(-1.0, reference.low)
     assert found.interval.high == min(1.0, reference.high)
@@ -92,7 +92,7 @@ def test_without_repeats_there_is_no_excess_and_the_reason_says_what_to_do():
     found = result("excess-change", once)
     assert isinstance(found, Undefined)
     assert "no item was answered twice on both texts" in found.reason
-    assert found.left_out["answered once on one of the texts"] == 4
+    assert found.excluded["answered once on one of the texts"] == 4
 
 
 def test_the_grade_shift():
@@ -120,8 +120,8 @@ def test_a_judge_that_never_moves_is_invariant_within_what_so_many_items_can_sho
 
     for items in (10, 100):
         found = result("shift-equivalence", never(items))
-        limit = student_t.ppf(0.95, items - 1) ** 2 / items
-        assert (found.interval.low, found.interval.high) == (pytest.approx(-limit), pytest.approx(limit))
+        check = student_t.ppf(0.95, items - 1) ** 2 / items
+        assert (found.interval.low, found.interval.high) == (pytest.approx(-check), pytest.approx(check))
     # Ten items do not show a shift below a third of a step, even if none of them moves.
     assert result("shift-equivalence", never(10)).interval.high > 0.33
     assert result("shift-equivalence", never(100)).interval.high < 0.05
@@ -156,7 +156,7 @@ def test_flip_detection_and_right_on_both():
     assert (detection.value, detection.numerator, detection.denominator) == (pytest.approx(2 / 3), 2.0, 3)
     assert (both.value, both.numerator, both.denominator) == (pytest.approx(1 / 3), 1.0, 3)
     for found in (detection, both):
-        assert found.left_out == {"without a verdict on both texts": 1, "without a gold label for both texts": 1}
+        assert found.excluded == {"without a verdict on both texts": 1, "without a gold label for both texts": 1}
         assert found.bounds == pytest.approx((found.numerator / 5, (found.numerator + 2) / 5))
 
 

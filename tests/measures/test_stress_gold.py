@@ -130,23 +130,23 @@ def test_rates_by_hand():
     accuracy, near = result("accuracy", BY_HAND), result("within-one", BY_HAND)
     assert (accuracy.numerator, accuracy.denominator, accuracy.clusters) == (1.5, 4, 3)
     assert (near.numerator, near.denominator) == (3.0, 4)
-    assert accuracy.left_out == {"without a verdict": 2}
+    assert accuracy.excluded == {"without a verdict": 2}
     assert accuracy.bounds == pytest.approx((1.5 / 6, 3.5 / 6))
     false_positive, false_negative = (result(f"false-{side}-rate", BY_HAND) for side in ("positive", "negative"))
     # Three items deserve less than 4: one got 4, one in half of its answers.
     assert (false_positive.numerator, false_positive.denominator) == (1.5, 3)
-    assert false_positive.left_out == {}
+    assert false_positive.excluded == {}
     assert false_positive.bounds is None
     # The only positive item with a verdict belongs to one cluster.
     assert isinstance(false_negative, Undefined)
-    assert false_negative.left_out == {"without a verdict": 2}
+    assert false_negative.excluded == {"without a verdict": 2}
 
 
 def test_distances_by_hand():
     error, bias = result("mean-absolute-error", BY_HAND), result("grade-bias", BY_HAND)
     assert (error.value, error.numerator) == (3.5 / 4, 3.5)
     assert (bias.value, bias.numerator) == (1.5 / 4, 1.5)
-    assert error.left_out == bias.left_out == {"without a verdict": 2}
+    assert error.excluded == bias.excluded == {"without a verdict": 2}
 
 
 def test_the_line_by_hand():

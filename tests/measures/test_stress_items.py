@@ -25,11 +25,11 @@ clusters = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2,
 
 
 def test_a_rate_of_items_is_cluster_wilsons():
-    found = item_rate([1, 0, 2.5], [1, 2, 0.5], empty="nothing", left_out={"unasked": 3})
+    found = item_rate([1, 0, 2.5], [1, 2, 0.5], empty="nothing", excluded={"unasked": 3})
     reference = cluster_wilson([1, 0, 2.5], [2, 2, 3])
     assert (found.value, found.numerator, found.denominator, found.clusters) == (0.5, 3.5, 7, 3)
     assert (found.interval.low, found.interval.high) == (reference.low, reference.high)
-    assert found.left_out == {"unasked": 3}
+    assert found.excluded == {"unasked": 3}
     assert found.bounds == (0.35, 0.65)
 
 
@@ -39,9 +39,9 @@ def test_thirds_of_items_make_the_same_rate(rows):
     hits, misses = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     if np.count_nonzero(hits + misses) < 2:
         return
-    plain = item_rate(hits, misses, empty="nothing", left_out={})
+    plain = item_rate(hits, misses, empty="nothing", excluded={})
     thirds = item_rate(
-        sum(hits * (1 / 3) for _ in range(3)), sum(misses * (1 / 3) for _ in range(3)), empty="nothing", left_out={}
+        sum(hits * (1 / 3) for _ in range(3)), sum(misses * (1 / 3) for _ in range(3)), empty="nothing", excluded={}
     )
     assert thirds.value == pytest.approx(plain.value)
     assert thirds.denominator == plain.denominator
@@ -49,22 +49,22 @@ def test_thirds_of_items_make_the_same_rate(rows):
 
 
 def test_clusters_without_items_do_not_count():
-    found = item_rate([1, 0, 0], [1, 0, 2], empty="nothing", left_out={})
+    found = item_rate([1, 0, 0], [1, 0, 2], empty="nothing", excluded={})
     assert isinstance(found, Estimate)
     assert found.clusters == 2
     assert found.bounds is None
 
 
 def test_nothing_and_one_cluster_are_told_apart():
-    nothing = item_rate([0, 0], [0, 0], empty="nothing was asked", left_out={"unasked": 2})
-    assert nothing == Undefined("nothing was asked", left_out={"unasked": 2})
-    assert item_rate([1, 0], [1, 0], empty="nothing", left_out={}) == Undefined(ONE_CLUSTER)
+    nothing = item_rate([0, 0], [0, 0], empty="nothing was asked", excluded={"unasked": 2})
+    assert nothing == Undefined("nothing was asked", excluded={"unasked": 2})
+    assert item_rate([1, 0], [1, 0], empty="nothing", excluded={}) == Undefined(ONE_CLUSTER)
 
 
-def test_part_of_an_item_left_out_is_an_item_and_a_rounding_error_is_none():
+def test_part_of_an_item_excluded_is_an_item_and_a_rounding_error_is_none():
     assert [whole(count) for count in (0.0, 1e-12, 0.3, 1.0, 1 + 1e-12, 2.5)] == [0, 0, 1, 1, 1, 3]
-    found = item_rate([1, 1], [1, 1], empty="nothing", left_out={"failed": 0.5, "unasked": 1e-12})
-    assert found.left_out == {"failed": 1}
+    found = item_rate([1, 1], [1, 1], empty="nothing", excluded={"failed": 0.5, "unasked": 1e-12})
+    assert found.excluded == {"failed": 1}
     # The bounds use the share itself.
     assert found.bounds == pytest.approx((2 / 4.5, 2.5 / 4.5))
 
@@ -105,6 +105,6 @@ def test_how_long_a_scale_is():
     assert span(GradeScale("interval", low=-2.0, high=8.5)) == 10.5
 
 
-def test_limits_are_kept_in_what_is_possible():
+def test_checks_are_kept_in_what_is_possible():
     assert kept_in(-3.0, 0.5, least=-1.0, most=1.0) == (-1.0, 0.5)
     assert kept_in(-0.5, 7.0, least=-1.0, most=1.0) == (-0.5, 1.0)

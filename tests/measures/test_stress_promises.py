@@ -47,8 +47,8 @@ def tallies() -> Tallies:
     return replace(drawn, **{part: getattr(drawn, part) + grouped[part] for part in grouped})
 
 
-def results(spec, tallies: Tallies, arm: str = "baseline"):
-    return {(measure.stratum, measure.group): measure.result for measure in spec.compute(tallies, arm)}
+def results(spec, tallies: Tallies, variant: str = "baseline"):
+    return {(measure.stratum, measure.group): measure.result for measure in spec.compute(tallies, variant)}
 
 
 def only(tallies: Tallies, keep) -> Tallies:
@@ -63,7 +63,7 @@ def test_they_are_those_of_the_user_s_own_data(tallies):
 
 
 def test_controlled_stimuli_have_none_of_them():
-    graded = Tallies(calls=(CallTally("t", "baseline", Family.LADDER, "", 1.0, 1, graded=1),))
+    graded = Tallies(calls=(CallTally("t", "baseline", Family.GRADED, "", 1.0, 1, graded=1),))
     names = {spec.name for spec, _ in measure_all(graded, kind="grade", protocol="datasheet")}
     assert names.isdisjoint(set(IDS) - {"flip-rate"})
 
@@ -98,9 +98,9 @@ def test_no_interval_is_longer_than_the_scale(spec, tallies):
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
-def test_what_was_left_out_is_said_and_bounds_the_rates(spec, tallies):
+def test_what_was_excluded_is_said_and_bounds_the_rates(spec, tallies):
     for result in results(spec, tallies).values():
-        assert sum(result.left_out.values()) > 0
+        assert sum(result.excluded.values()) > 0
         if spec.scale == "rate":
             low, high = result.bounds
             assert 0 <= low <= result.value <= high <= 1
@@ -124,7 +124,7 @@ def test_nothing_answered_is_undefined_with_a_reason_never_a_number(spec):
     for result in found.values():
         assert isinstance(result, Undefined)
         assert result.reason
-        assert sum(result.left_out.values()) == 3
+        assert sum(result.excluded.values()) == 3
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
@@ -135,7 +135,7 @@ def test_one_cluster_is_undefined_because_it_has_no_interval(spec, tallies):
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
-def test_another_arm_is_not_mixed_in(spec, tallies):
+def test_another_variant_is_not_mixed_in(spec, tallies):
     found = results(spec, tallies, "strict")
     assert all(isinstance(result, Undefined) for result in found.values())
     # A test that the study lacks has no result; gold labels that it lacks are said to be missing.

@@ -43,7 +43,7 @@ def test_the_flip_rate():
     # Two items without a flip, one of 2/3, one of 1.
     assert (found.value, found.numerator) == (pytest.approx(5 / 12), pytest.approx(5 / 3))
     assert (found.denominator, found.unit, found.clusters) == (4, "item", 2)
-    assert found.left_out == {"answered less than twice": 3}
+    assert found.excluded == {"answered less than twice": 3}
     reference = cluster_wilson([2 / 3, 1], [3, 1])
     assert (found.interval.low, found.interval.high) == pytest.approx((reference.low, reference.high))
 
@@ -140,14 +140,14 @@ def test_asked_once_is_undefined(name):
     found = result(name, once)
     assert isinstance(found, Undefined)
     assert "no item was answered twice" in found.reason
-    assert found.left_out == {"answered less than twice": 3}
+    assert found.excluded == {"answered less than twice": 3}
 
 
 # Controlled stimuli.
 
 
 def test_the_flip_rate_of_compared_pairs_counts_prompts():
-    outcomes = tuple(OutcomeTally(c, "baseline", Family.DELTA0, "", 0.0, 0.0, 0.0, (1, 1, 0, 2, 0, 0), 1) for c in "ab")
+    outcomes = tuple(OutcomeTally(c, "baseline", Family.EQUAL, "", 0.0, 0.0, 0.0, (1, 1, 0, 2, 0, 0), 1) for c in "ab")
     (pooled, *_) = MEASURES.get("flip-rate").compute(Tallies(outcomes=outcomes), "baseline")
     assert isinstance(pooled.result, Estimate)
     assert (pooled.result.value, pooled.result.denominator, pooled.result.unit) == (0.5, 4, "prompt")
@@ -155,6 +155,6 @@ def test_the_flip_rate_of_compared_pairs_counts_prompts():
 
 
 def test_a_judge_that_grades_controlled_stimuli_has_no_flip_rate():
-    graded = Tallies(grades=tuple(GradeTally(c, "baseline", Family.LADDER, 1.0, 2.0, 3) for c in "ab"))
+    graded = Tallies(grades=tuple(GradeTally(c, "baseline", Family.GRADED, 1.0, 2.0, 3) for c in "ab"))
     assert MEASURES.get("flip-rate").compute(graded, "baseline") == []
     assert "flip-rate" not in {spec.name for spec, _ in measure_all(graded, kind="grade", protocol="datasheet")}

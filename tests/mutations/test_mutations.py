@@ -22,21 +22,21 @@ MUTATIONS = {
     "slot taken for content": (
         "measures/counting/pairs.py",
         """avg((settled is not null)::int) filter (complete) as stable,
-  avg((slot_1 = 2 or slot_2 = 2)::int) filter (complete) as positional,""",
-        """avg((slot_1 = 2 or slot_2 = 2)::int) filter (complete) as stable,
+  avg((position_1 = 2 or position_2 = 2)::int) filter (complete) as positional,""",
+        """avg((position_1 = 2 or position_2 = 2)::int) filter (complete) as stable,
   avg((settled is not null)::int) filter (complete) as positional,""",
         [f"{KNOWN_JUDGES}::test_a_judge_that_always_says_1_is_all_positional_and_half_right"],
     ),
     "slots mapped back to the wrong content": (
         "measures/counting/pairs.py",
-        "uv1 + vu2 as chose_u, uv2 + vu1 as chose_v",
-        "uv2 + vu1 as chose_u, uv1 + vu2 as chose_v",
+        "ab1 + ba2 as chose_a, ab2 + ba1 as chose_b",
+        "ab2 + ba1 as chose_a, ab1 + ba2 as chose_b",
         [f"{KNOWN_JUDGES}::test_an_oracle_is_always_right_and_never_prefers_without_reason"],
     ),
     "candidates shown in the wrong slots": (
         "runs/plan.py",
-        "(u, v) if order is Order.UV else (v, u)",
-        "(v, u) if order is Order.UV else (u, v)",
+        "(u, v) if order is Order.AB else (v, u)",
+        "(v, u) if order is Order.AB else (u, v)",
         [f"{KNOWN_JUDGES}::test_an_oracle_is_always_right_and_never_prefers_without_reason"],
     ),
     "the half on one-sided commits dropped": (
@@ -53,20 +53,20 @@ MUTATIONS = {
     ),
     "ties counted correct when counting": (
         "measures/counting/pairs.py",
-        "when 'v' then chose_v else 0 end as correct",
-        "when 'v' then chose_v else 0 end + ties as correct",
+        "when 'b' then chose_b else 0 end as correct",
+        "when 'b' then chose_b else 0 end + ties as correct",
         [f"{KNOWN_JUDGES}::test_a_judge_that_always_ties_sees_nothing_and_is_not_thought_right"],
     ),
     "repeats counted as pairs": (
         "measures/counting/pairs.py",
-        "select cluster, arm, family, delta, stratum, stimulus_id,\n  count",
-        "select cluster, arm, family, delta, stratum, stimulus_id, repeat,\n  count",
+        "select cluster, variant, family, delta, stratum, stimulus_id,\n  count",
+        "select cluster, variant, family, delta, stratum, stimulus_id, repeat,\n  count",
         [f"{COUNTING}::test_a_pair_counts_once_however_often_it_is_repeated"],
     ),
     "an abstention counted as a tie": (
         "measures/counting/pairs.py",
-        "uvt + vut as ties",
-        "uvt + vut + uva + vua as ties",
+        "abt + bat as ties",
+        "abt + bat + aba + baa as ties",
         [f"{COUNTING}::test_an_abstention_is_no_tie_and_not_in_the_model"],
     ),
     "an abstention in the model": (
@@ -75,25 +75,25 @@ MUTATIONS = {
         "from pair where complete group by all",
         [f"{COUNTING}::test_an_abstention_is_no_tie_and_not_in_the_model"],
     ),
-    "the versions of a quad swapped": (
+    "the versions of a crossed_pair swapped": (
         "measures/counting/pairs.py",
         "sum(good * other_good)",
         "sum(good * (other_won - other_good))",
         [f"{COUNTING}::test_each_kind_of_quad_by_hand"],
     ),
-    "the orders of a quad ignored": (
+    "the orders of a crossed_pair ignored": (
         "measures/counting/pairs.py",
-        "case when chose_u = 2 then 'u' when chose_v = 2 then 'v' end as settled",
-        "case when chose_u > 0 then 'u' when chose_v > 0 then 'v' end as settled",
+        "case when chose_a = 2 then 'a' when chose_b = 2 then 'b' end as settled",
+        "case when chose_a > 0 then 'a' when chose_b > 0 then 'b' end as settled",
         [f"{COUNTING}::test_each_kind_of_quad_by_hand"],
     ),
-    "repeats of a quad counted as quads": (
+    "repeats of a crossed_pair counted as quads": (
         "measures/counting/pairs.py",
-        "select cluster, arm, family, stratum, delta, quad, version,",
-        "select cluster, arm, family, stratum, delta, quad, version, repeat,",
+        "select cluster, variant, family, stratum, delta, crossed_pair, version,",
+        "select cluster, variant, family, stratum, delta, crossed_pair, version, repeat,",
         [f"{COUNTING}::test_repeats_of_a_quad_are_combined_and_the_quad_counts_once"],
     ),
-    "halves of a quad that share a slot": (
+    "halves of a crossed_pair that share a slot": (
         "measures/counting/pairs.py",
         "(a.uv + b.vu) / 2 * (a.vu + b.uv) / 2",
         "(a.uv + b.uv) / 2 * (a.vu + b.vu) / 2",
@@ -109,12 +109,12 @@ MUTATIONS = {
         "runs/judgments.py",
         'return said | {"outcome": "unparsed", "why": why}',
         'return said | {"outcome": "verdict", "choice": "tie"}',
-        [f"{KNOWN_JUDGES}::test_what_is_not_on_the_scale_is_left_out_shown_and_bounded"],
+        [f"{KNOWN_JUDGES}::test_what_is_not_on_the_scale_is_excluded_shown_and_bounded"],
     ),
     "calls in flight need no room": (
         "models/money.py",
-        "self.spent + self.reserved + worst <= self._limit",
-        "self.spent + worst <= self._limit",
+        "self.spent + self.reserved + worst <= self._check",
+        "self.spent + worst <= self._check",
         [f"{MONEY}::test_a_tight_cap_is_reached_and_a_wide_one_is_not"],
     ),
     "a call without an answer is free": (
@@ -177,23 +177,23 @@ MUTATIONS = {
         "return self(text)",
         [f"{REDACTION}::test_what_looks_like_a_key_is_taken_out_of_errors"],
     ),
-    "an interval that holds the limit passes": (
-        "reports/limits.py",
+    "an interval that holds the check passes": (
+        "reports/checks.py",
         "if least <= low and high <= most:",
         "if least <= high and low <= most:",
-        ["tests/reports/test_limits.py::test_a_limit_passes_only_if_the_whole_interval_is_inside"],
+        ["tests/reports/test_checks.py::test_a_check_passes_only_if_the_whole_interval_is_inside"],
     ),
-    "a broken limit only restricts": (
+    "a broken check only restricts": (
         "reports/decision.py",
         'return "do-not-use"\n    if "open"',
-        'return "use-with-limits"\n    if "open"',
-        [f"{DECISION}::test_an_essential_limit_refuses_or_leaves_open"],
+        'return "use-with-restrictions"\n    if "open"',
+        [f"{DECISION}::test_an_essential_check_refuses_or_leaves_open"],
     ),
     "an incomplete run is decided": (
         "reports/decision.py",
         "    if not complete:\n",
         "    if False:\n",
-        [f"{DECISION}::test_an_incomplete_run_or_a_failed_gate_is_not_enough_data_whatever_the_limits_say"],
+        [f"{DECISION}::test_an_incomplete_run_or_a_failed_gate_is_not_enough_data_whatever_the_checks_say"],
     ),
     "an undone decision counts": (
         "review/records.py",

@@ -34,7 +34,7 @@ COMPARE = """\
 study: compare
 seed: 5
 tasks: {tasks}
-design: {{size: {size}, repeats: {repeats}, arms: [{arms}]}}
+design: {{size: {size}, repeats: {repeats}, variants: [{variants}]}}
 judges:
   - {{name: careful, model: {{adapter: simulated, name: careful}}, decoding: {{top_logprobs: 3}}}}
   - {{name: mumbling, model: {{adapter: simulated, name: mumbling}}}}
@@ -62,7 +62,7 @@ CARRIERS = """\
 study: carriers
 seed: 2
 tasks: [jam-batch, thunder-gap]
-carriers: answers.yaml
+own_answers: answers.yaml
 design: {size: screen}
 judges:
   - {name: careful, model: {adapter: simulated, name: careful}}
@@ -88,7 +88,7 @@ stress:
   per_level: 2
   generator: {model: {adapter: openai-compatible, name: writer, base_url: "URL", price: free}}
   validator: {model: {adapter: openai-compatible, name: validator, base_url: "URL", price: free}, max_tokens: 20}
-review: {overlap: 2, undecided: leave-out}
+review: {overlap: 2, undecided: exclude}
 judges:
   - {name: sound, model: {adapter: simulated, name: sound-examiner}}
   - {name: swayed, model: {adapter: simulated, name: format-swayed}}
@@ -117,7 +117,7 @@ def records(folder: Path) -> dict[str, Any]:
     """Every record by name, with what a version may change taken out."""
     found: dict[str, Any] = {}
     for name, make in (
-        ("arms", _arms),
+        ("variants", _variants),
         ("full", _full),
         ("grade", _grade),
         ("carriers", _carriers),
@@ -139,10 +139,12 @@ def digests(record: Any) -> dict[str, str]:
         return {"": _digest(record)}
     parts = {}
     for key, value in record.items():
-        if key in ("measures", "limits", "verdicts", "precision") and isinstance(value, list):
+        if key in ("measures", "checks", "verdicts", "precision") and isinstance(value, list):
             for place, row in enumerate(value):
                 names = [
-                    str(row[name]) for name in ("measure", "name", "test", "arm", "stratum", "group") if row.get(name)
+                    str(row[name])
+                    for name in ("measure", "name", "test", "variant", "stratum", "group")
+                    if row.get(name)
                 ]
                 parts[f"{key}[{place}] {' '.join(names)}"] = _digest(row)
         else:
@@ -179,7 +181,7 @@ def _read(folder: Path) -> Iterator[tuple[str, Any]]:
             "datasheet.json",
             "stress.json",
             "comparison.json",
-            "readouts.json",
+            "scoring-methods.json",
             "check.json",
             "plan.json",
         ):
@@ -202,15 +204,15 @@ def _measure(folder: Path, text: str, *, before: bool = True) -> None:
     _command("run", folder, "--json")
 
 
-def _arms(folder: Path) -> None:
-    text = COMPARE.format(tasks=TASKS, size="screen", repeats=2, arms="baseline, strict, forced-choice")
+def _variants(folder: Path) -> None:
+    text = COMPARE.format(tasks=TASKS, size="screen", repeats=2, variants="baseline, strict, forced-choice")
     _measure(folder, text)
     for run in (folder / "runs").glob("careful-*"):
         _command("rescore", run)
 
 
 def _full(folder: Path) -> None:
-    _measure(folder, COMPARE.format(tasks=TASKS, size="full", repeats=1, arms="baseline") + SWAYED)
+    _measure(folder, COMPARE.format(tasks=TASKS, size="full", repeats=1, variants="baseline") + SWAYED)
 
 
 def _grade(folder: Path) -> None:
@@ -224,7 +226,7 @@ def _carriers(folder: Path) -> None:
             "task": f"When was {town} founded, and what is there to see?",
             "answer": f"{town} was founded in {year}. Its market is held on Monday. Ada of {town} wrote two books."
             " Many people come to see the walls.\n\n- The tower is 45 metres high.\n- The bridge is older.",
-            "claims": [
+            "facts": [
                 f"{town} was founded in {year}.",
                 "Its market is held on Monday.",
                 "The tower is 45 metres high.",
@@ -239,7 +241,7 @@ def _carriers(folder: Path) -> None:
 
 def _against(folder: Path) -> None:
     both = ("simulated:careful", "--against", "simulated:short-sighted")
-    _command("datasheet", *both, "--size", "screen", "--arm", "strict", "--folder", folder, "--json")
+    _command("datasheet", *both, "--size", "screen", "--variant", "strict", "--folder", folder, "--json")
 
 
 def _binary(folder: Path) -> None:

@@ -139,7 +139,7 @@ def test_a_model_adapter_a_judge_adapter_an_executor_and_a_section(umpirical, tm
     ties = {row["family"]: (row["tie"], row["planned"]) for row in socket["audit"]}
     assert all(tie == planned for tie, planned in ties.values())
     assert sum(row["failed"] for row in panel["audit"]) == 0
-    assert any(row["slot_1"] for row in panel["audit"])
+    assert any(row["position_1"] for row in panel["audit"])
     for name, served_by in (("socket", "toy-socket/1"), ("panel", "toy_judge_adapter:LENIENT")):
         page, card = ((runs[name] / f"datasheet.{ending}").read_text() for ending in ("html", "md"))
         shown = page.partition('id="who-answered"')[2]
@@ -185,7 +185,7 @@ def test_the_measure_keeps_every_promise():
     def call(task, **counts):
         return CallTally(task, "baseline", "mirror", "", None, planned=sum(counts.values()), **counts)
 
-    leaning = (call("a", slot_1=3, tie=1), call("b", slot_2=1, tie=3), call("c", tie=2, abstained=1, failed=1))
+    leaning = (call("a", position_1=3, tie=1), call("b", position_2=1, tie=3), call("c", tie=2, abstained=1, failed=1))
     steady = (call("a", tie=4), call("b", tie=3, unparsed=1), call("c", tie=4))
     check_measure(PREFERENCE, [Tallies(calls=leaning), Tallies(calls=steady)])
 

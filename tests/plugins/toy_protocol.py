@@ -48,22 +48,25 @@ class MirrorRecord(Record):
     non_claims: list[str]
 
 
-def mirror_preference(tallies: Tallies, arm: str) -> list[Measure]:
+def mirror_preference(tallies: Tallies, variant: str) -> list[Measure]:
     """P(one of the two is preferred | a verdict), over calls that show an answer beside itself.
 
-    Formula: (slot_1 + slot_2) / (slot_1 + slot_2 + tie). Level: call with a verdict. Bounds: 0 to 1, higher is worse.
-    Undefined if no call has a verdict, and with one task alone. Interval: cluster-Wilson over tasks; the bounds count
-    calls without a verdict as ties, and as preferences.
+    Formula: (position_1 + position_2) / (position_1 + position_2 + tie). Level: call with a verdict. Bounds: 0 to 1,
+    higher is worse. Undefined if no call has a verdict, and with one task alone. Interval: cluster-Wilson over tasks;
+    the bounds count calls without a verdict as ties, and as preferences.
     """
-    calls = [call for call in tallies.calls if call.arm == arm]
+    calls = [call for call in tallies.calls if call.variant == variant]
     without = {"abstained": "abstained", "unparsed": "unparsed", "failed": "failed", "unasked": "not asked yet"}
     rate = clustered_rate(
-        [Counted(call.cluster, call.slot_1 + call.slot_2, call.slot_1 + call.slot_2 + call.tie) for call in calls],
+        [
+            Counted(call.cluster, call.position_1 + call.position_2, call.position_1 + call.position_2 + call.tie)
+            for call in calls
+        ],
         unit="call",
         empty="no call has a verdict",
-        left_out={words: sum(getattr(call, name) for call in calls) for name, words in without.items()},
+        excluded={words: sum(getattr(call, name) for call in calls) for name, words in without.items()},
     )
-    return [Measure("mirror-preference", rate, arm)]
+    return [Measure("mirror-preference", rate, variant)]
 
 
 PREFERENCE = MeasureSpec(
@@ -111,7 +114,7 @@ class Mirror(Protocol[Study[MirrorSpec], MirrorRecord]):
     record = MirrorRecord
 
     def open(self, spec, folder, *, outside):  # noqa: ARG002  # it names no file
-        judges = [resolve_prompts(judge, folder, spec.design.arms) for judge in spec.judges]
+        judges = [resolve_prompts(judge, folder, spec.design.variants) for judge in spec.judges]
         return Study(folder, spec.model_copy(update={"judges": judges}), self)
 
     def stimuli(self, study):

@@ -128,14 +128,14 @@ def test_a_judge_cannot_leave_the_test_or_the_session(suite):
     )
 
 
-def test_strict_takes_no_way_of_use_for_a_limit_that_is_missed(answered):
+def test_strict_takes_no_way_of_use_for_a_check_that_is_missed(answered):
     answered.makepyfile(
         """
         DARK = {"measure": "dark-current", "at_most": 0.15, "essential": False}
         POLICY = {"policy": "lax", "extends": "ci-smoke", "grade": [DARK]}
         LARGE = {"measure": "target-sensitivity", "at": 5, "at_least": 0.65}
 
-        def test_used_with_limits(umpirical):
+        def test_used_with_checks(umpirical):
             umpirical.assert_reliable("simulated:lenient-on-nothing", policy=POLICY)
 
         def test_strict(umpirical):

@@ -57,7 +57,7 @@ def sample_tallies(
             for name, count in zip(names, (dark > 0).sum(axis=1).tolist(), strict=True)
         ),
         calls=tuple(
-            CallTally(name, "baseline", "ladder", "", 1.0, calls, graded=calls - count, unparsed=count)
+            CallTally(name, "baseline", "graded", "", 1.0, calls, graded=calls - count, unparsed=count)
             for name, count in zip(names, missing, strict=True)
         ),
         grade_pairs=tuple(
@@ -78,7 +78,7 @@ def _pair_tallies(names: list[str], step: int, given, read) -> Iterator[GradePai
         yield GradePairTally(
             name,
             "baseline",
-            "ladder" if step else "delta0",
+            "graded" if step else "equal",
             "",
             float(step),
             pairs,
@@ -95,4 +95,4 @@ def _grade_tallies(names: list[str], levels, given, read) -> Iterator[GradeTally
     task = np.broadcast_to(np.arange(len(names))[:, None, None], given.shape)
     kinds, counts = np.unique(np.stack([task[read], levels[read], given[read]]), axis=1, return_counts=True)
     for (number, level, grade), count in zip(kinds.T.tolist(), counts.tolist(), strict=True):
-        yield GradeTally(names[int(number)], "baseline", "ladder", level, grade, count)
+        yield GradeTally(names[int(number)], "baseline", "graded", level, grade, count)

@@ -1,9 +1,9 @@
 """Quads of kinds whose share differs between families, and what every measure of them should come to.
 
-Each quad is of one kind: a set of four chances, by version and order, that a call names the text that is better under
-version A, and as many that it names the other one. The kinds of a family's quads are drawn with shares of its own,
-Dirichlet around the common ones, so that two quads of one family are of the same kind more often than by chance: by
-`correlation`, which is the intra-family correlation of every kind.
+Each crossed pair is of one kind: a set of four chances, by version and order, that a call names the text that is
+better under version A, and as many that it names the other one. The kinds of a family's crossed pairs are drawn with
+shares of its own, Dirichlet around the common ones, so that two crossed pairs of one family are of the same kind more
+often than by chance: by `correlation`, which is the intra-family correlation of every kind.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ RIGHT = {0: U, 1: V}
 
 @dataclass(frozen=True)
 class Kind:
-    """How quads of one kind are answered."""
+    """How crossed pairs of one kind are answered."""
 
     u: tuple[tuple[float, float], tuple[float, float]]
     """Chance that u is named, by version and order."""
@@ -52,8 +52,8 @@ KINDS = {
 SHARES = {"follows": 0.45, "likes u": 0.12, "likes v": 0.12, "slot": 0.13, "ties": 0.12, "reversed": 0.06}
 
 
-def sample_quads(rng, *, families=24, per_family=8, correlation=0.0, shares=None, family="ladder", steps=(1.0,)):
-    """One run, each quad asked once: tallies of quads and of their pairs."""
+def sample_quads(rng, *, families=24, per_family=8, correlation=0.0, shares=None, family="graded", steps=(1.0,)):
+    """One run, each crossed pair asked once: tallies of crossed pairs and of their pairs."""
     common = np.array([(shares or SHARES)[name] for name in KINDS])
     tallies, pairs = [], []
     for number in range(families):
@@ -71,7 +71,7 @@ def sample_quads(rng, *, families=24, per_family=8, correlation=0.0, shares=None
 
 
 def _answers(kinds, rng):
-    """Texts that were named, by quad, version and order."""
+    """Texts that were named, by crossed pair, version and order."""
     u, v = np.array([kind.u for kind in kinds]), np.array([kind.v for kind in kinds])
     drawn = rng.random(u.shape)
     return np.where(drawn < u, U, np.where(drawn < u + v, V, TIE))
@@ -80,9 +80,9 @@ def _answers(kinds, rng):
 def _quad_tally(cluster, family, step, answers):
     counts = dict.fromkeys(("following", "blind", "reversed", "one_version", "neither"), 0)
     appeal = 0.0
-    for quad in answers.tolist():
-        counts[outcome(quad)] += 1
-        appeal += halves(quad)
+    for crossed_pair in answers.tolist():
+        counts[outcome(crossed_pair)] += 1
+        appeal += halves(crossed_pair)
     return QuadTally(cluster, "baseline", family, "", step, len(answers), appeal=appeal, **counts)
 
 
@@ -100,8 +100,8 @@ def _pair_tally(cluster, family, step, answers):
     )
 
 
-def outcome(quad) -> str:
-    won = [texts[0] if texts[0] == texts[1] else TIE for texts in quad]
+def outcome(crossed_pair) -> str:
+    won = [texts[0] if texts[0] == texts[1] else TIE for texts in crossed_pair]
     if TIE in won:
         return "neither" if won == [TIE, TIE] else "one_version"
     if won[0] == won[1]:
@@ -109,8 +109,8 @@ def outcome(quad) -> str:
     return "following" if won == [RIGHT[0], RIGHT[1]] else "reversed"
 
 
-def halves(quad) -> float:
-    (a_uv, a_vu), (b_uv, b_vu) = quad
+def halves(crossed_pair) -> float:
+    (a_uv, a_vu), (b_uv, b_vu) = crossed_pair
     return (a_uv + b_vu) * (a_vu + b_uv) / 4
 
 
@@ -120,12 +120,14 @@ def truths(shares=None) -> dict[str, float]:
     for name, share in (shares or SHARES).items():
         kind = KINDS[name]
         for answers in product((U, V, TIE), repeat=4):
-            quad = [list(answers[:2]), list(answers[2:])]
+            crossed_pair = [list(answers[:2]), list(answers[2:])]
             cells = [(version, order) for version in VERSIONS for order in ORDERS]
             chance = share * np.prod([kind.chance(*cell, text) for cell, text in zip(cells, answers, strict=True)])
-            found[outcome(quad)] += chance
-            found["right"] += chance * sum(quad[version][order] == RIGHT[version] for version, order in cells) / 4
-            found["both"] += chance * sum(texts == [RIGHT[place]] * 2 for place, texts in enumerate(quad)) / 2
+            found[outcome(crossed_pair)] += chance
+            found["right"] += (
+                chance * sum(crossed_pair[version][order] == RIGHT[version] for version, order in cells) / 4
+            )
+            found["both"] += chance * sum(texts == [RIGHT[place]] * 2 for place, texts in enumerate(crossed_pair)) / 2
         appeal = np.mean([np.mean(kind.u) - np.mean(kind.v)])
         found["square"] += share * appeal**2
     return found

@@ -9,7 +9,7 @@ STEPS = (1.0, 2.0, 3.0, 4.0, 5.0)
 
 
 def sample_choices(judge: LatentJudge, delta, rng, *, resolution=None, criterion=None):
-    """+1 for slot 1, -1 for slot 2, 0 for tie, in both orders of pairs whose content u is better by `delta`."""
+    """+1 for position 1, -1 for position 2, 0 for tie, in both orders of pairs whose content u is better by `delta`."""
     k = judge.resolution if resolution is None else resolution
     c = judge.criterion if criterion is None else criterion
     signal = k * delta + judge.surface * rng.standard_normal(np.shape(delta))
@@ -38,7 +38,7 @@ def sample_tallies(judge: LatentJudge, rng, *, tasks: int, spread: float = 0.0, 
             one, two = sample_choices(judge, np.full(count, step), rng, criterion=max(0.0, judge.criterion + shift))
             pairs.append(pair_tally(name, step, one, two))
         missing = rng.binomial(20, unparsed)
-        calls.append(CallTally(name, "baseline", "ladder", "", 1.0, 20, tie=20 - missing, unparsed=missing))
+        calls.append(CallTally(name, "baseline", "graded", "", 1.0, 20, tie=20 - missing, unparsed=missing))
     return Tallies(tuple(vacuum), tuple(pairs), tuple(calls))
 
 
@@ -47,7 +47,7 @@ def pair_tally(task: str, step: float, one, two) -> PairTally:
     return PairTally(
         task,
         "baseline",
-        "ladder" if step else "delta0",
+        "graded" if step else "equal",
         step,
         len(one),
         stable=int(np.sum((commits == 2) & (one == -two))),

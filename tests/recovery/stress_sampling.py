@@ -21,7 +21,7 @@ from umpirical.domain.tallies import CallTally, ChangeTally, GoldTally, RepeatTa
 
 @dataclass(frozen=True)
 class Examiner:
-    """What is planted."""
+    """What is built in."""
 
     severity: float = 0.0
     """Steps by which it is lenient; below 0 severe."""

@@ -1,4 +1,4 @@
-"""Planted values of the pair measures are recovered: no bias, and intervals that cover as often as they say.
+"""TrueValues values of the pair measures are recovered: no bias, and intervals that cover as often as they say.
 
 Acceptance as in `test_recovery`: |bias| below 3.5 Monte-Carlo standard errors, coverage .93 to .975 inside and at
 least .93 near the ends; with 200 runs .90 to .99.
@@ -25,8 +25,8 @@ JUDGES = {
 }
 
 DESIGN = (
-    Kind("delta0", "", 0.0, 0.0, 6),
-    *(Kind("ladder", "", step, 0.0, pairs) for step, pairs in ((1.0, 3), (-1.0, 2), (2.0, 4), (5.0, 2))),
+    Kind("equal", "", 0.0, 0.0, 6),
+    *(Kind("graded", "", step, 0.0, pairs) for step, pairs in ((1.0, 3), (-1.0, 2), (2.0, 4), (5.0, 2))),
     *(Kind("length", amount, 0.0, ratio, 3) for amount, ratio in LENGTHS.items()),
     *(Kind("conflict", amount, 1.0, -LENGTHS[amount], 3) for amount in ("+50%", "+100%")),
 )
@@ -43,7 +43,7 @@ NAMES = {
 RATES = {spec.name for spec in MEASURES if spec.scale == "rate"}
 
 STRICTER = 0.7
-"""By how much the strict arm's criterion is higher."""
+"""By how much the strict variant's criterion is higher."""
 
 SIZES = [pytest.param(200, id="200"), pytest.param(2000, id="2000", marks=pytest.mark.slow)]
 
@@ -66,12 +66,12 @@ def simulate(judge: str, tasks: int, runs: int) -> dict[tuple[str, str, str], li
     strict = {"strict": replace(JUDGES[judge], criterion=JUDGES[judge].criterion + STRICTER)}
     found: dict[tuple[str, str, str], list[Estimate]] = {}
     for _ in range(runs):
-        tallies = sample_run(JUDGES[judge], rng, tasks=tasks, design=DESIGN, repeats=2, arms=strict)
-        for arm, names in NAMES.items():
+        tallies = sample_run(JUDGES[judge], rng, tasks=tasks, design=DESIGN, repeats=2, variants=strict)
+        for variant, names in NAMES.items():
             for name in names:
-                for measure in MEASURES.get(name).compute(tallies, arm):
+                for measure in MEASURES.get(name).compute(tallies, variant):
                     if isinstance(measure.result, Estimate):
-                        found.setdefault((arm, name, measure.stratum), []).append(measure.result)
+                        found.setdefault((variant, name, measure.stratum), []).append(measure.result)
     return found
 
 
@@ -92,7 +92,7 @@ def truths(judge: LatentJudge) -> dict[tuple[str, str], float]:
         ("excess-stable", "against repeats"): shares.stable - float(WEIGHTS @ (p1 * p2 + q1 * q2)),
         ("excess-positional", "against repeats"): shares.positional
         - float(WEIGHTS @ (p1**2 + p2**2 + q1**2 + q2**2)) / 2,
-        ("flip-rate", "delta0"): 1 - float(WEIGHTS @ (p1**2 + p2**2 + tie_p**2 + q1**2 + q2**2 + tie_q**2)) / 2,
+        ("flip-rate", "equal"): 1 - float(WEIGHTS @ (p1**2 + p2**2 + tie_p**2 + q1**2 + q2**2 + tie_q**2)) / 2,
     }
     for step in (1.0, 2.0, 5.0):
         correct, wrong = (float(correct_rate(judge, sign * step)) for sign in (1, -1))
@@ -133,12 +133,12 @@ def covers(estimate: Estimate, truth: float) -> bool:
 
 @pytest.mark.parametrize(("judge", "tasks", "runs"), CASES)
 def test_every_pair_measure_is_recovered(judge, tasks, runs):
-    planted = {("baseline", *key): value for key, value in truths(JUDGES[judge]).items()}
-    planted |= {("strict", *key): value for key, value in shifts(JUDGES[judge]).items()}
+    true_value = {("baseline", *key): value for key, value in truths(JUDGES[judge]).items()}
+    true_value |= {("strict", *key): value for key, value in shifts(JUDGES[judge]).items()}
     found = simulate(judge, tasks, runs)
     low, high = (0.93, 0.98) if runs >= 2000 else (0.90, 0.995)
     failures, checked = [], 0
-    for key, truth in planted.items():
+    for key, truth in true_value.items():
         # A share of what hardly ever happens (a one-sided commit of a judge that never ties) is mostly undefined.
         if len(found.get(key, [])) < runs:
             continue
@@ -171,7 +171,7 @@ def bias_allowed(key, values, truth, estimates) -> float:
 def interior(key, truth, values, estimates) -> bool:
     """Whether an upper limit on coverage is fair: events enough, and a spread that is seen as it is.
 
-    A slot-locked judge's answers are tied to one another: its variance is below the floor that the design effect is
+    A position-locked judge's answers are tied to one another: its variance is below the floor that the design effect is
     given, and its intervals are wider than they need be.
     """
     if key[1] not in RATES:
@@ -196,14 +196,14 @@ def test_task_effects_do_not_break_the_differences(runs):
         w * (named(moved(judge, s), 0.0, 0.69) - named(moved(judge, s), 0.0, -0.69))
         for w, s in zip(WEIGHTS, grid, strict=True)
     )
-    planted = {("strict", "criterion-shift", "0"): shift, ("baseline", "length-preference", "+100%"): length}
+    true_value = {("strict", "criterion-shift", "0"): shift, ("baseline", "length-preference", "+100%"): length}
     rng = np.random.default_rng([31, runs])
     hits: dict[tuple[str, str, str], list[bool]] = {}
     for _ in range(runs):
-        tallies = sample_run(judge, rng, tasks=tasks, design=DESIGN, arms={"strict": strict}, spread=spread)
-        for (arm, name, stratum), truth in planted.items():
-            results = {m.stratum: m.result for m in MEASURES.get(name).compute(tallies, arm)}
-            hits.setdefault((arm, name, stratum), []).append(covers(results[stratum], truth))
+        tallies = sample_run(judge, rng, tasks=tasks, design=DESIGN, variants={"strict": strict}, spread=spread)
+        for (variant, name, stratum), truth in true_value.items():
+            results = {m.stratum: m.result for m in MEASURES.get(name).compute(tallies, variant)}
+            hits.setdefault((variant, name, stratum), []).append(covers(results[stratum], truth))
     low, high = (0.93, 0.98) if runs >= 2000 else (0.90, 0.995)
     for key, found in hits.items():
         assert low <= np.mean(found) <= high, (key, np.mean(found))

@@ -25,9 +25,9 @@ JUDGES = {
     "hasty": LatentJudge(0.6, 0.3, 0.5, 0.6, 0.02),
 }
 
-LIMITED = {limit.key for limit in preset().compare}
+LIMITED = {check.key for check in preset().compare}
 
-ROWS = tuple(kind for kind in DESIGN if kind.family in (Family.DELTA0, Family.LADDER))
+ROWS = tuple(kind for kind in DESIGN if kind.family in (Family.EQUAL, Family.GRADED))
 
 SPREAD = 0.6
 """Standard deviation of the criterion between families, drawn anew for each judge."""

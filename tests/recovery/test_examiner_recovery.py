@@ -1,4 +1,4 @@
-"""Planted values of simulated examiners are recovered, and each defect by the test named after it and by no other.
+"""TrueValues values of simulated examiners are recovered, and each defect by the test named after it and by no other.
 
 Acceptance as in test_recovery: |bias| below 3.5 Monte-Carlo standard errors; 95 % intervals cover .93 to .975 at
 interior points, and at least .93 elsewhere. With 200 runs the bounds are .90 to .99. `just recovery` makes 2,000 runs.
@@ -13,7 +13,7 @@ from tests.recovery.examiner_sampling import TESTS, design, draw, ordinal, talli
 from umpirical.domain.measures import Estimate
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict, Stimulus
 from umpirical.judges.prompt import StudyTexts, resolve_prompts
-from umpirical.judges.simulated.examiner import planted_examiner
+from umpirical.judges.simulated.examiner import true_examiner
 from umpirical.judges.simulated.profiles import EXAMINER_PROFILES
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MEASURES, measure_all
@@ -60,8 +60,8 @@ QUICK = [("format-swayed", 6), ("format-swayed", 2), ("wordy", 6), ("flip-blind"
 ITEMS = 150
 
 
-def planted(name, grades=6, tests=TESTS):
-    return planted_examiner(EXAMINER_PROFILES[name], ordinal(grades), design(grades, tests))
+def true_value(name, grades=6, tests=TESTS):
+    return true_examiner(EXAMINER_PROFILES[name], ordinal(grades), design(grades, tests))
 
 
 @cache
@@ -127,7 +127,7 @@ def assert_recovered(key, estimates, truths, grades, *, runs):
 )
 def test_every_value_is_recovered(name, grades, runs):
     tests = CASES[name, grades]
-    truths, found = planted(name, grades, tests), simulate(name, grades, runs)
+    truths, found = true_value(name, grades, tests), simulate(name, grades, runs)
     expected = {key for key in truths if key[0] in RECOVERED and key[1] not in ("seeds", "sampling")}
     assert expected <= set(found)
     assert len(expected) >= 12
@@ -140,7 +140,7 @@ def test_enough_of_what_is_recovered_is_interior():
     """So that the bounds on both sides are put to use, for every measure."""
     interior = set()
     for name, grades in QUICK:
-        truths, found = planted(name, grades, CASES[name, grades]), simulate(name, grades, 200)
+        truths, found = true_value(name, grades, CASES[name, grades]), simulate(name, grades, 200)
         interior |= {key[0] for key in found if key in truths and is_interior(key, found[key], truths, grades)}
     assert interior == set(RECOVERED)
 
@@ -191,7 +191,7 @@ def named_tests(name):
 @pytest.mark.parametrize("grades", [2, 6])
 @pytest.mark.parametrize("name", EXAMINER_PROFILES)
 def test_what_is_planted_lies_beyond_the_limits_of_its_own_test_and_within_all_others(name, grades):
-    values = planted(name, grades)
+    values = true_value(name, grades)
     found = {key[1] for key in HEADLINES if LIMITS[key[0]](values[key], values[key], grades - 1)}
     named = named_tests(name) - {"original"}
     if grades == 2 and name in ("severe", "middling"):
@@ -237,7 +237,7 @@ def test_the_measures_that_are_named_lie_apart_from_the_sound_examiners(name):
 
 @pytest.mark.parametrize("name", EXAMINER_PROFILES)
 def test_agreement_with_gold_on_the_originals_is_the_sound_examiners_unless_that_is_the_defect(name):
-    results, truths = measured(name), planted(SOUND)
+    results, truths = measured(name), true_value(SOUND)
     if "original" not in named_tests(name):
         for measure in AGREEMENT:
             # Four standard errors of 800 items, where the interval is two of them.
@@ -266,9 +266,9 @@ def test_a_moody_judge_is_as_accurate_and_not_as_stable():
 
 
 def test_what_is_planted_shows_in_the_measures_that_are_named():
-    sound = planted(SOUND)
+    sound = true_value(SOUND)
     for name, profile in EXAMINER_PROFILES.items():
-        values = planted(name)
+        values = true_value(name)
         named = [key for key in defects(name) if key in values]
         assert named or not profile.defects
         for key in named:
@@ -367,7 +367,7 @@ def end_to_end(name, tmp_path, stimuli):
         for _, m in measure_all(run_of(name, tmp_path, stimuli), kind="grade", protocol="stress")
     }
     known = [truth for _, truth in truths(stimuli, ordinal(6))]
-    return results, planted_examiner(EXAMINER_PROFILES[name], ordinal(6), known)
+    return results, true_examiner(EXAMINER_PROFILES[name], ordinal(6), known)
 
 
 @pytest.fixture(scope="module")
@@ -382,7 +382,7 @@ SHIPPED = [
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_a_whole_run_finds_what_is_planted(name, tmp_path, stimuli, sound):
+def test_a_whole_run_finds_what_is_true_value(name, tmp_path, stimuli, sound):
     results, truths = end_to_end(name, tmp_path, stimuli)
     known = {
         key: result

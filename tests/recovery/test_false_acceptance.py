@@ -1,9 +1,9 @@
-"""A judge exactly at a limit passes it no more often than the policy says, whatever its errors have in common.
+"""A judge exactly at a threshold passes it no more often than the policy says, whatever its errors have in common.
 
-Each limit is held with as many units in each task family as a size plans for it. The errors of a
-family are beta-binomial around the limit: two of them agree more often than by chance, by `correlation`. Errors on
-graded pairs come as whole quads, since what hides a difference under one version of a task hides it under both. With
-four looks, a quarter of the families is asked before each, and passing at any look counts.
+Each check is held with as many units in each task family as a size plans for it. The errors of a
+family are beta-binomial around the check: two of them agree more often than by chance, by `correlation`. Errors on
+graded pairs come as whole crossed pairs, since what hides a difference under one version of a task hides it under
+both. With four looks, a quarter of the families is asked before each, and passing at any look counts.
 
 `docs/explanation/judges-tested.md` has every rate over 2,000 runs; `pytest -m slow` on this file draws them too.
 """
@@ -25,8 +25,8 @@ from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import CallTally, PairTally, QuadTally, Tallies, VacuumTally
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.spec import PRESETS, preset
-from umpirical.reports.limits import hold_limits
-from umpirical.reports.policy import Limit, Policy
+from umpirical.reports.checks import hold_checks
+from umpirical.reports.policy import Check, Policy
 from umpirical.reports.record import measure_record
 
 HIGHEST = 0.055
@@ -35,7 +35,7 @@ HIGHEST = 0.055
 LOOKS = 4
 
 LONGEST = "+200%"
-"""The only conflict pairs of one amount that a limit is set on."""
+"""The only conflict pairs of one amount that a check is set on."""
 
 KEPT = Path(__file__).parents[2] / "docs" / "explanation" / "judges-tested" / "at_thresholds.json"
 
@@ -57,8 +57,8 @@ class Counting:
         chosen = [stimulus for stimulus in built(size) if not self.family or stimulus.family == self.family]
         if at:
             chosen = [one for one in chosen if at == (f"{one.delta:g}" if self.quads else one.stratum)]
-        if self.family and self.family != Family.VACUUM:
-            units = {(one.cluster, one.quad if self.quads else one.id) for one in chosen}
+        if self.family and self.family != Family.BLANK:
+            units = {(one.cluster, one.crossed_pair if self.quads else one.id) for one in chosen}
             return tuple(Counter(cluster for cluster, _ in units).values())
         calls = Counter[str]()
         for one in chosen:
@@ -74,17 +74,19 @@ def _blank(cluster, _step, units, events):
 def _equal(outcome):
     def tally(cluster, _step, units, events):
         counts = {outcome: events, "no_preference": units - events}
-        return Tallies(pairs=(PairTally(cluster, "baseline", Family.DELTA0, 0.0, units, **counts),))
+        return Tallies(pairs=(PairTally(cluster, "baseline", Family.EQUAL, 0.0, units, **counts),))
 
-    return Counting(Family.DELTA0, tally)
+    return Counting(Family.EQUAL, tally)
 
 
-def _quad(outcome, family=Family.LADDER):
+def _quad(outcome, family=Family.GRADED):
     def tally(cluster, step, units, events):
         right = events if outcome == "following" else 0
-        quad = QuadTally(cluster, "baseline", family, "", step, units, **{outcome: events}, neither=units - events)
+        crossed_pair = QuadTally(
+            cluster, "baseline", family, "", step, units, **{outcome: events}, neither=units - events
+        )
         pair = PairTally(cluster, "baseline", family, step, 2 * units, correct_calls=4 * right, both_correct=2 * right)
-        return Tallies(quads=(quad,), pairs=(pair,))
+        return Tallies(quads=(crossed_pair,), pairs=(pair,))
 
     return Counting(family, tally, quads=True)
 
@@ -95,20 +97,20 @@ def _conflict(cluster, _step, units, events):
         cluster, "baseline", Family.CONFLICT, 1.0, units, wrong_calls=2 * events, correct_calls=2 * (units - events),
         stratum=LONGEST,
     )  # fmt: skip
-    matched = PairTally(cluster, "baseline", Family.LADDER, 1.0, 2, correct_calls=4, both_correct=2)
+    matched = PairTally(cluster, "baseline", Family.GRADED, 1.0, 2, correct_calls=4, both_correct=2)
     return Tallies(pairs=(longer, matched))
 
 
 def _calls(outcome):
     def tally(cluster, _step, units, events):
         counts = {outcome: events, "tie": units - events}
-        return Tallies(calls=(CallTally(cluster, "baseline", Family.LADDER, "", 1.0, units, **counts),))
+        return Tallies(calls=(CallTally(cluster, "baseline", Family.GRADED, "", 1.0, units, **counts),))
 
     return Counting("", tally)
 
 
 COUNTINGS = {
-    "dark-current": Counting(Family.VACUUM, _blank),
+    "dark-current": Counting(Family.BLANK, _blank),
     "raw-false-preference": _equal("positional"),
     "positional-false-preference": _equal("positional"),
     "stable-cross-sensitivity": _equal("stable"),
@@ -124,33 +126,33 @@ COUNTINGS = {
 }
 
 
-def passes(policy: Policy, limit: Limit, tallies: Tallies) -> bool:
-    spec = MEASURES.get(limit.measure)
+def passes(policy: Policy, check: Check, tallies: Tallies) -> bool:
+    spec = MEASURES.get(check.measure)
     measures = [measure_record(spec, found) for found in spec.compute(tallies, "baseline")]
-    [held] = hold_limits(policy, "compare", measures, ["baseline"])
+    [held] = hold_checks(policy, "compare", measures, ["baseline"])
     return held.verdict == "PASS"
 
 
-def pass_rate(policy_name: str, limit: Limit, *, correlation: float, looks: int, runs: int, size: str) -> float:
-    """How often a judge passes whose true rate is the limit's."""
-    counting, step = COUNTINGS[limit.measure], float(limit.at if limit.at.isdigit() else 5)
-    units = np.array(counting.planned(size, limit.at))
+def pass_rate(policy_name: str, check: Check, *, correlation: float, looks: int, runs: int, size: str) -> float:
+    """How often a judge passes whose true rate is the check's."""
+    counting, step = COUNTINGS[check.measure], float(check.at if check.at.isdigit() else 5)
+    units = np.array(counting.planned(size, check.at))
     rng = np.random.default_rng(round(1000 * correlation) + looks)
     policy = preset(policy_name)
-    alone = policy.model_copy(update={"compare": (limit.model_copy(update={"cures": ()}),)})
+    alone = policy.model_copy(update={"compare": (check.model_copy(update={"cures": ()}),)})
 
     @cache
     def passing(look: int, counts: tuple[tuple[int, int], ...]) -> bool:
         parts = [counting.tally(f"f{k}", step, *family) for k, family in enumerate(counts)]
         tallies = Tallies(**{name: sum((getattr(part, name) for part in parts), ()) for name in COUNTED})
-        return passes(alone.at_look(look), limit, tallies)
+        return passes(alone.at_look(look), check, tallies)
 
     passed = 0
     for _ in range(runs):
-        rates = np.full(len(units), limit.value)
+        rates = np.full(len(units), check.value)
         if correlation:
             kappa = 1 / correlation - 1
-            rates = rng.beta(limit.value * kappa, (1 - limit.value) * kappa, len(units))
+            rates = rng.beta(check.value * kappa, (1 - check.value) * kappa, len(units))
         events, order = rng.binomial(units, rates), rng.permutation(len(units))
         shown = [order[: len(units) * look // looks] for look in range(1, looks + 1)]
         # Which family has which counts makes no difference.
@@ -159,21 +161,21 @@ def pass_rate(policy_name: str, limit: Limit, *, correlation: float, looks: int,
     return passed / runs
 
 
-def limits_held():
-    """Every limit on a rate, once: policies share many."""
+def checks_held():
+    """Every check on a rate, once: policies share many."""
     found = {}
     for name in PRESETS:
-        for limit in preset(name).compare:
-            if limit.measure in COUNTINGS:
-                found.setdefault((limit.measure, limit.at, limit.value), (name, limit))
+        for check in preset(name).compare:
+            if check.measure in COUNTINGS:
+                found.setdefault((check.measure, check.at, check.value), (name, check))
     return found
 
 
-CASES = [(name, limit) for name, limit in limits_held().values()]
+CASES = [(name, check) for name, check in checks_held().values()]
 
 
-def test_every_limit_on_a_rate_is_simulated():
-    others = {limit.measure for name in PRESETS for limit in preset(name).compare} - COUNTINGS.keys()
+def test_every_check_on_a_rate_is_simulated():
+    others = {check.measure for name in PRESETS for check in preset(name).compare} - COUNTINGS.keys()
     # Parts are held together: `test_part_recovery.py`.
     assert others == {"missed-differences", "swap-reversals"}
 
@@ -184,11 +186,11 @@ def test_every_limit_on_a_rate_is_simulated():
 )
 @pytest.mark.parametrize("looks", [1, LOOKS])
 @pytest.mark.parametrize("correlation", [0.0, 0.05, 0.2])
-def test_a_judge_at_a_limit_is_rarely_accepted(correlation, looks, size, runs, cases):
+def test_a_judge_at_a_check_is_rarely_accepted(correlation, looks, size, runs, cases):
     rates = {}
-    for name, limit in cases:
-        rate = pass_rate(name, limit, correlation=correlation, looks=looks, runs=runs, size=size)
-        rates[limit.measure, limit.at, limit.value] = rate
+    for name, check in cases:
+        rate = pass_rate(name, check, correlation=correlation, looks=looks, runs=runs, size=size)
+        rates[check.measure, check.at, check.value] = rate
     chance = 3 * np.sqrt(0.05 * 0.95 / runs)
     print(f"correlation {correlation}, {looks} looks:", *rates.items(), sep="\n  ")  # noqa: T201
     assert max(rates.values()) <= HIGHEST + chance, rates
@@ -199,7 +201,7 @@ def test_a_judge_at_a_limit_is_rarely_accepted(correlation, looks, size, runs, c
 
 def test_the_page_has_every_threshold_and_no_rate_above_what_is_promised():
     cells = json.loads(KEPT.read_text())["cells"]
-    assert {tuple(cell[:3]) for cell in cells} == {(limit.measure, limit.at, limit.value) for _, limit in CASES}
+    assert {tuple(cell[:3]) for cell in cells} == {(check.measure, check.at, check.value) for _, check in CASES}
     assert {(looks, correlation) for *_, looks, correlation, _ in cells} == set(product((1, LOOKS), (0.0, 0.05, 0.2)))
     assert max(cell[-1] for cell in cells) <= HIGHEST
     thresholds = load_script(KEPT.parent / "thresholds.py", "judges_at_thresholds")

@@ -1,4 +1,4 @@
-"""Planted values of judges that grade are recovered: no bias, and intervals that cover as often as they say.
+"""TrueValues values of judges that grade are recovered: no bias, and intervals that cover as often as they say.
 
 Acceptance as in test_recovery: |bias| below 3.5 Monte-Carlo standard errors; 95 % intervals cover .93 to .975 at
 interior points, and at least .93 elsewhere. With 200 runs the bounds are .90 to .99. `just recovery` makes 2,000 runs.
@@ -12,14 +12,14 @@ import pytest
 from tests.recovery.grade_sampling import design, sample_tallies, shifted
 from umpirical.domain.measures import Estimate
 from umpirical.domain.scales import GradeScale
-from umpirical.judges.simulated.comparer import planted_grades
+from umpirical.judges.simulated.comparer import true_grades
 from umpirical.judges.simulated.profiles import GRADER_PROFILES, GraderProfile
 from umpirical.measures.catalogue import MEASURES
 from umpirical.stats.intervals import MIN_DESIGN_EFFECT
 from umpirical.stats.repeats import effective_number
 from umpirical.stats.simulation.grader import LatentGrader, grade_rates, pair_order
 
-JUDGES = {name: planted.latent for name, planted in GRADER_PROFILES.items()} | {
+JUDGES = {name: true_value.latent for name, true_value in GRADER_PROFILES.items()} | {
     "severe": LatentGrader(gain=0.15, noise=0.1, leniency=-0.25, surface=0.1, lapse=0.02, blank=-0.1),
     "random": LatentGrader(gain=0.0, noise=0.0, lapse=1.0),
 }
@@ -64,7 +64,7 @@ def simulate(judge: str, grades: int, tasks: int, runs: int, spread: float = 0.0
 
 def truths(latent: LatentGrader, grades: int) -> dict[tuple[str, str], float]:
     # All tasks have the same design, so two of them say all there is to say.
-    return planted_grades(GraderProfile("", latent, unparsed_rate=UNPARSED), scale(grades), design(2))
+    return true_grades(GraderProfile("", latent, unparsed_rate=UNPARSED), scale(grades), design(2))
 
 
 def covers(estimate: Estimate, truth: float) -> bool:
@@ -122,10 +122,10 @@ def assert_recovered(key, estimates: list[Estimate], truth: float, grades: int, 
     ("judge", "grades"), [case if case in QUICK else pytest.param(*case, marks=pytest.mark.slow) for case in CASES]
 )
 def test_every_value_is_recovered(judge, grades, tasks, runs):
-    planted, checked = truths(JUDGES[judge], grades), 0
+    true_value, checked = truths(JUDGES[judge], grades), 0
     for key, estimates in simulate(judge, grades, tasks, runs).items():
-        if key in planted and key[0] != "detection-threshold":
-            assert_recovered(key, estimates, planted[key], grades, runs=runs)
+        if key in true_value and key[0] != "detection-threshold":
+            assert_recovered(key, estimates, true_value[key], grades, runs=runs)
             checked += 1
     assert checked >= 17
 
@@ -173,13 +173,13 @@ def mean_truths(latent: LatentGrader, grades: int, spread: float) -> dict[tuple[
 @pytest.mark.parametrize("tasks", [12, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("judge", "grades", "spread"), [("noisy-grader", 5, 0.2), ("severe", 5, 0.1)])
 def test_with_task_effects_the_intervals_cover_the_mean_over_tasks(judge, grades, spread, tasks, runs):
-    planted = mean_truths(JUDGES[judge], grades, spread)
+    true_value = mean_truths(JUDGES[judge], grades, spread)
     found = simulate(judge, grades, tasks, runs, spread)
-    for key in planted:
+    for key in true_value:
         estimates = found.get(key, [])
         if len(estimates) == runs:
-            off, error = bias(key, estimates, planted[key])
-            assert off <= 3.5 * error + 1e-9, ("bias", key, planted[key], off / error)
+            off, error = bias(key, estimates, true_value[key])
+            assert off <= 3.5 * error + 1e-9, ("bias", key, true_value[key], off / error)
             # Known: with grades used almost evenly and task effects the effective number's interval covers .91.
-            even = key[0] == "effective-grades" and planted[key] > EVEN * grades
-            assert coverage(estimates, planted[key]) >= (0.93 if runs >= 2000 and not even else 0.90), key
+            even = key[0] == "effective-grades" and true_value[key] > EVEN * grades
+            assert coverage(estimates, true_value[key]) >= (0.93 if runs >= 2000 and not even else 0.90), key

@@ -1,4 +1,4 @@
-"""Planted accuracy, slot bias and edits are recovered from labelled pairs, with intervals that cover.
+"""TrueValues accuracy, position bias and edits are recovered from labelled pairs, with intervals that cover.
 
 Prompts are easy or hard, and all pairs of a prompt are alike: an interval that takes pairs for independent is narrow.
 """
@@ -58,13 +58,13 @@ def sampled(rng):
 
 
 def _named(signal, count, rng):
-    """1 for slot 1, 2 for slot 2, 0 for a tie."""
+    """1 for position 1, 2 for position 2, 0 for a tie."""
     x = signal + BIAS + rng.standard_normal(count)
     return np.where(x > CRITERION, 1, np.where(x < -CRITERION, 2, 0))
 
 
 def _tally(cluster, group, one, two):
-    """The chosen answer is in slot 1 of the first order, and in slot 2 of the other."""
+    """The chosen answer is in position 1 of the first order, and in position 2 of the other."""
     commits = (one > 0).astype(int) + (two > 0)
     both = commits == 2
     counts = {
@@ -76,9 +76,9 @@ def _tally(cluster, group, one, two):
         "correct_calls": (one == 1).astype(int) + (two == 2),
         "wrong_calls": (one == 2).astype(int) + (two == 1),
         "tie_calls": (one == 0).astype(int) + (two == 0),
-        "slot_1_calls": (one == 1).astype(int) + (two == 1),
-        "slot_2_calls": (one == 2).astype(int) + (two == 2),
-        "slot_1_correct_calls": one == 1,
+        "position_1_calls": (one == 1).astype(int) + (two == 1),
+        "position_2_calls": (one == 2).astype(int) + (two == 2),
+        "position_1_correct_calls": one == 1,
     }
     sums = {name: int(count.sum()) for name, count in counts.items()}
     return PairTally(cluster, "baseline", "natural", 0.0, len(one), stratum=group, **sums)

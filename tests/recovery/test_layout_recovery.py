@@ -28,7 +28,7 @@ class Pulled:
     """By the place of the tie."""
     taste: float = 0.5
     spread: float = 0.2
-    """Of the slot's pull over tasks."""
+    """Of the position's pull over tasks."""
 
 
 JUDGES = {
@@ -44,7 +44,7 @@ def design(size):
     stimuli = built(size)
     layouts, tasks = layouts_of(stimuli), dict[str, int]()
     found = [
-        (tasks.setdefault(one.cluster, len(tasks)), layouts[one.id]) for one in stimuli if one.family == Family.DELTA0
+        (tasks.setdefault(one.cluster, len(tasks)), layouts[one.id]) for one in stimuli if one.family == Family.EQUAL
     ]
     signs = [(t, 1 - 2 * one.labels_swapped, 1 - 2 * one.options_swapped, one.tie_place) for t, one in found]
     return np.array(signs)
@@ -65,7 +65,7 @@ def tallies(judge, rows, rng):
     d, ties = draw(judge, rows, rng)
     return Tallies(
         layouts=tuple(
-            LayoutTally(f"t{t}", "baseline", "delta0", int(a), int(q), int(p), 1, float(one), float(tie))
+            LayoutTally(f"t{t}", "baseline", "equal", int(a), int(q), int(p), 1, float(one), float(tie))
             for (t, a, q, p), one, tie in zip(rows, d, ties, strict=True)
         )
     )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.special import betaincinv
 
-from tests.protocols.datasheet.in_process import count, limits_of
+from tests.protocols.datasheet.in_process import checks_of, count
 from tests.stimuli.built import built
 from umpirical.domain.stimuli import Family
 from umpirical.measures.parts import LARGE
@@ -21,8 +21,8 @@ CORRELATION = 0.05
 """Assumed by the check."""
 
 POLICY = preset("adjudication")
-LIMITS = {limit.measure: limit.at_most for limit in POLICY.compare if limit.at == EACH_PART}
-MISSED, REVERSED = LIMITS
+CHECKS = {check.measure: check.at_most for check in POLICY.compare if check.at == EACH_PART}
+MISSED, REVERSED = CHECKS
 
 
 class Plan(NamedTuple):
@@ -41,8 +41,8 @@ def plan(measure: str, size: str = "standard") -> Plan:
     cells: dict[tuple[str, str], int] = {}
     known: dict[tuple[str, str], dict[str, str]] = {}
     for stimulus in built(size):
-        large = stimulus.family == Family.LADDER and stimulus.delta >= LARGE
-        if stimulus.family == Family.VACUUM or (measure == MISSED and not large):
+        large = stimulus.family == Family.GRADED and stimulus.delta >= LARGE
+        if stimulus.family == Family.BLANK or (measure == MISSED and not large):
             continue
         listed = stimulus.stratum == "list" and stimulus.parts["format"] == "prose"
         kinds = stimulus.parts | ({"format": "list"} if listed else {})
@@ -80,7 +80,7 @@ def named(measure: str, plan: Plan, failed: np.ndarray) -> np.ndarray:
         effect = 1 + ((sizes**2).sum() / sizes.sum() - 1) * CORRELATION
         hits, units = failed[:, cells].sum(axis=1) / effect, sizes.sum() / effect
         low = np.where(hits > 0, betaincinv(np.maximum(hits, 1e-9), units - hits + 1, level), 0.0)
-        found.append(low > LIMITS[measure])
+        found.append(low > CHECKS[measure])
     return np.array(found).T
 
 
@@ -107,7 +107,7 @@ def test_a_sound_judge_is_almost_never_named_a_part(share):
 # At a correlation of .2 it is .125 of runs: families then differ so much that some parts are truly worse.
 @pytest.mark.parametrize("correlation", [0.0, 0.05])
 def test_a_judge_exactly_at_the_threshold_everywhere_is_named_a_part_in_few_runs(correlation):
-    assert any_named(LIMITS, correlation, 2000, seed=2) <= 0.05
+    assert any_named(CHECKS, correlation, 2000, seed=2) <= 0.05
 
 
 @pytest.mark.parametrize(
@@ -137,10 +137,10 @@ def test_the_fast_bound_is_the_one_that_decides():
         stimulus = stimuli.get((first, second)) or stimuli[second, first]
         return "1" if {stimulus.parts["format"], stimulus.parts["language"]} & {*locked} else "tie"
 
-    limits = {limit.measure: limit for limit in limits_of(count(judge, built("standard")), [POLICY])["adjudication"]}
+    checks = {check.measure: check for check in checks_of(count(judge, built("standard")), [POLICY])["adjudication"]}
     own = plan(REVERSED)
     rates = np.any([own.parts[part] for part in locked.values()], axis=0).astype(float)
     fast = named(REVERSED, own, drawn(own, rates, 0.0, 1, np.random.default_rng(1)))[0]
     seen = {part for part, hit in zip(own.parts, fast, strict=True) if hit}
-    assert {one.part for one in limits[REVERSED].failing} == set(locked.values())
+    assert {one.part for one in checks[REVERSED].failing} == set(locked.values())
     assert seen == {*locked.values(), "domain=json-extraction", "domain=german"}

@@ -1,7 +1,7 @@
-"""Planted values of the measures of quads are recovered, with families that differ.
+"""TrueValues values of the measures of crossed pairs are recovered, with families that differ.
 
 Acceptance as in `test_recovery`: |bias| below 3.5 Monte-Carlo standard errors, coverage .93 to .975; with 300 runs .90
-to .99. The correlation is that of two quads of one family.
+to .99. The correlation is that of two crossed pairs of one family.
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.measures.catalogue import MEASURES
 
 QUADS = {
-    "ladder": {
+    "graded": {
         "following": "task-following",
         "blind": "task-blind-preference",
         "reversed": "task-reversal",
@@ -31,12 +31,12 @@ QUADS = {
         "right": "figure-sensitivity",
         "square": "text-appeal",
     },
-    "carrier-figures": {"following": "carrier-following", "blind": "carrier-blind-preference"},
+    "own-figures": {"following": "carrier-following", "blind": "carrier-blind-preference"},
 }
 
 CASES = [
-    *(pytest.param("ladder", correlation, 300, id=f"ladder-{correlation}-300") for correlation in (0.0, 0.05, 0.2)),
-    *(pytest.param(family, 0.05, 300, id=f"{family}-300") for family in ("figures", "carrier-figures")),
+    *(pytest.param("graded", correlation, 300, id=f"ladder-{correlation}-300") for correlation in (0.0, 0.05, 0.2)),
+    *(pytest.param(family, 0.05, 300, id=f"{family}-300") for family in ("figures", "own-figures")),
     *(
         pytest.param(family, correlation, 2000, id=f"{family}-{correlation}-2000", marks=pytest.mark.slow)
         for family in QUADS
@@ -57,7 +57,7 @@ def simulate(family: str, correlation: float, runs: int) -> dict[str, list[Estim
     return found
 
 
-def planted(key: str) -> float:
+def true_value(key: str) -> float:
     value = truths()[key]
     return float(np.sqrt(value)) if key == "square" else value
 
@@ -67,15 +67,15 @@ def test_every_measure_of_quads_is_recovered(family, correlation, runs):
     low, high = (0.93, 0.975) if runs >= 2000 else (0.90, 0.99)
     failures = []
     for key, estimates in simulate(family, correlation, runs).items():
-        truth = planted(key)
+        truth = true_value(key)
         # A square root of a sum of noise is bent: what has no bias is the square.
         power = 2 if key == "square" else 1
         values = np.array([estimate.value**power for estimate in estimates])
         if abs(values.mean() - truth**power) > 3.5 * values.std(ddof=1) / np.sqrt(runs):
             failures.append(("bias", key, truth**power, values.mean()))
         coverage = np.mean([e.interval.low <= truth <= e.interval.high for e in estimates])
-        # Of the rarest outcome, 8 quads in 192, at this correlation all come from a few families, and many runs see
-        # none of those: cluster-Wilson covers .92 of such rates.
+        # Of the rarest outcome, 8 crossed pairs in 192, at this correlation all come from a few families, and many
+        # runs see none of those: cluster-Wilson covers .92 of such rates.
         rare = correlation == 0.2 and truth * estimates[0].denominator < 10
         if not (0.90 if rare else low) <= coverage <= high:
             failures.append(("coverage", key, truth, coverage))
@@ -96,7 +96,7 @@ def sample_equal(rng, correlation: float) -> Tallies:
     """Pairs of equal quality and both controls: each of one of four kinds, whose shares differ between families."""
     pairs = []
     for number in range(24):
-        for family in (Family.DELTA0, Family.SUBSET, Family.LENGTH):
+        for family in (Family.EQUAL, Family.SUBSET, Family.LENGTH):
             common = np.array(list(DECOMPOSED.values()))
             shares = rng.dirichlet(common * (1 / correlation - 1)) if correlation else common
             counts = dict(zip(DECOMPOSED, rng.multinomial(8, shares).tolist(), strict=True))
@@ -108,17 +108,17 @@ def sample_equal(rng, correlation: float) -> Tallies:
 @pytest.mark.parametrize("correlation", [0.0, 0.05, 0.2])
 def test_what_the_slot_leaves_free_and_the_controls_are_recovered(correlation, runs):
     rng = np.random.default_rng([runs, int(100 * correlation), 7])
-    planted = {("unlocked-cross-sensitivity", ""): DECOMPOSED["stable"] / (1 - DECOMPOSED["positional"])}
+    true_value = {("unlocked-cross-sensitivity", ""): DECOMPOSED["stable"] / (1 - DECOMPOSED["positional"])}
     for key, name in DECOMPOSITION.items():
-        planted |= {(name, part): DECOMPOSED[key] for part in ("different-subset", "longer")}
+        true_value |= {(name, part): DECOMPOSED[key] for part in ("different-subset", "longer")}
     found: dict[tuple[str, str], list[Estimate]] = {}
     for _ in range(runs):
         tallies = sample_equal(rng, correlation)
-        for name in {name for name, _ in planted}:
+        for name in {name for name, _ in true_value}:
             for measure in MEASURES.get(name).compute(tallies, "baseline"):
                 found.setdefault((name, measure.stratum), []).append(measure.result)
     low, high = (0.93, 0.975) if runs >= 2000 else (0.90, 0.99)
-    for key, truth in planted.items():
+    for key, truth in true_value.items():
         values = np.array([estimate.value for estimate in found[key]])
         # A ratio of two random sums has a bias of the order of one unit.
         assert abs(values.mean() - truth) <= 3.5 * values.std(ddof=1) / np.sqrt(runs) + 0.5 / 192, key
@@ -140,7 +140,8 @@ def test_a_judge_without_any_appeal_is_given_none():
 
 
 def test_families_that_differ_widen_the_intervals():
-    """Why quads are clustered: at a correlation of .2, an interval of independent quads would be far too narrow."""
-    alone, alike = (simulate("ladder", correlation, 300)["following"] for correlation in (0.0, 0.2))
+    """Why crossed pairs are clustered: at a correlation of .2, an interval of independent crossed pairs would be far
+    too narrow."""
+    alone, alike = (simulate("graded", correlation, 300)["following"] for correlation in (0.0, 0.2))
     width = [np.mean([e.interval.high - e.interval.low for e in estimates]) for estimates in (alone, alike)]
     assert 1.25 < width[1] / width[0] < 1.8

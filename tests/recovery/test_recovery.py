@@ -1,4 +1,4 @@
-"""Planted values are recovered: no bias, and intervals that cover as often as they say.
+"""TrueValues values are recovered: no bias, and intervals that cover as often as they say.
 
 Acceptance, over R runs: |bias| below 3.5 Monte-Carlo standard errors; 95 % intervals cover .93 to .975 at interior
 points with at least 60 pairs, and at least .93 near 0 and 1. With 200 runs the bounds are .90 to .99.
@@ -13,7 +13,7 @@ from scipy.stats import beta
 
 from tests.recovery.sampling import STEPS, sample_tallies
 from umpirical.domain.measures import Estimate
-from umpirical.judges.simulated.comparer import planted_values
+from umpirical.judges.simulated.comparer import true_values
 from umpirical.judges.simulated.profiles import Profile
 from umpirical.measures.catalogue import measure_all
 from umpirical.stats.intervals import MIN_DESIGN_EFFECT, cluster_wilson, wilson
@@ -50,7 +50,7 @@ def simulate(judge: str, tasks: int, runs: int) -> dict[tuple[str, str], list[Es
 
 
 def truths(judge: str) -> dict[tuple[str, str], float]:
-    return planted_values(Profile("", JUDGES[judge], unparsed_rate=UNPARSED), list(STEPS))
+    return true_values(Profile("", JUDGES[judge], unparsed_rate=UNPARSED), list(STEPS))
 
 
 def covers(estimate: Estimate, truth: float) -> bool:
@@ -66,12 +66,12 @@ def covers(estimate: Estimate, truth: float) -> bool:
     "judge", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in JUDGES]
 )
 def test_every_rate_is_recovered(judge, tasks, runs):
-    planted = truths(judge)
+    true_value = truths(judge)
     checked = 0
     for key, estimates in simulate(judge, tasks, runs).items():
-        if key not in planted or key[0] == "detection-threshold":
+        if key not in true_value or key[0] == "detection-threshold":
             continue
-        truth, units = planted[key], estimates[0].denominator
+        truth, units = true_value[key], estimates[0].denominator
         values = np.array([estimate.value for estimate in estimates])
         # Where an event comes up in few runs, the spread seen is no guide; the binomial one is.
         spread = max(values.std(ddof=1), np.sqrt(truth * (1 - truth) / units)) / np.sqrt(len(values))
@@ -79,7 +79,7 @@ def test_every_rate_is_recovered(judge, tasks, runs):
         coverage = np.mean([covers(estimate, truth) for estimate in estimates])
         low, high = (0.93, 0.975) if runs >= 2000 else (0.90, 0.99)
         assert coverage >= low, ("coverage", key, truth, coverage)
-        # A slot-locked judge is right in exactly one order of each pair: its variance is below the floor that the
+        # A position-locked judge is right in exactly one order of each pair: its variance is below the floor that the
         # design effect is given, and the interval is wider than it need be. That is the one exception.
         floored = np.mean([estimate.design_effect == MIN_DESIGN_EFFECT for estimate in estimates]) > 0.1
         if units >= 60 and 10 <= truth * units <= units - 10 and not floored:
@@ -156,7 +156,7 @@ def test_task_effects_do_not_break_the_intervals(runs):
     names = ("stable-cross-sensitivity", "raw-false-preference", "target-sensitivity", "dark-current")
     truth_rng = np.random.default_rng(10)
     shifted = [
-        planted_values(Profile("", _shifted(judge, spread * truth_rng.standard_normal())), list(STEPS))
+        true_values(Profile("", _shifted(judge, spread * truth_rng.standard_normal())), list(STEPS))
         for _ in range(4000)
     ]
     truth = {key: np.mean([values[key] for values in shifted]) for key in shifted[0] if key[0] in names}

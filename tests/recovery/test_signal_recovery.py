@@ -1,4 +1,4 @@
-"""Planted resolutions, criteria and thresholds are recovered, and the task-jackknife intervals cover.
+"""TrueValues resolutions, criteria and thresholds are recovered, and the task-jackknife intervals cover.
 
 Forty tasks with two equal pairs and six of the eight rungs each, both orders: 640 calls a run.
 """
@@ -23,7 +23,8 @@ NAMES = ("resolution", "criterion", "slot_bias", "threshold")
 
 
 def judge_with(threshold: float) -> LatentJudge:
-    """A judge of fixed criterion, slot bias and surface preference, with the resolution that gives this threshold."""
+    """A judge of fixed criterion, position bias and surface preference, with the resolution that gives this
+    threshold."""
     base = LatentJudge(1.0, 1.13, 0.3, 0.4, 0.01)
     k = brentq(lambda k: float(correct_rate(replace(base, resolution=k), threshold)) - 0.75, 0.01, 50)
     return replace(base, resolution=k)

@@ -1,4 +1,4 @@
-"""What is planted in a latent examiner is recovered by the measures of the stress tests, with intervals that cover.
+"""What is built in in a latent examiner is recovered by the measures of the stress tests, with intervals that cover.
 
 Acceptance: the mean of an estimate is within 3.5 Monte-Carlo standard errors of what the formula gives; a coefficient,
 a slope and a rate over part of the items may be off by 1/n besides, since no ratio of sums is without bias. 95 %
@@ -107,12 +107,12 @@ def assert_recovered(key: tuple[str, str], estimates: list[Estimate], truth: flo
     "case", [pytest.param(case, marks=[] if case in ALWAYS else pytest.mark.slow) for case in CASES]
 )
 def test_every_value_is_recovered(case, runs):
-    planted, found = truths(*CASES[case]), simulate(case, runs)
+    true_value, found = truths(*CASES[case]), simulate(case, runs)
     # Each measure of change and repeats once, each against gold on the original and on both tests.
-    assert set(planted) - set(found) <= {("within-one", test) for test in ("original", "format", "label-flip")}
+    assert set(true_value) - set(found) <= {("within-one", test) for test in ("original", "format", "label-flip")}
     for key, estimates in found.items():
         assert len(estimates) >= 0.99 * runs, key
-        assert_recovered(key, estimates, planted[key], runs=runs)
+        assert_recovered(key, estimates, true_value[key], runs=runs)
 
 
 # Each fault by the test that is named after it.

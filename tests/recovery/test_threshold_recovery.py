@@ -1,7 +1,8 @@
-"""The isotonic threshold on the crossed ladder: planted below, just above and far above one requirement.
+"""The isotonic threshold on the crossed ladder: true values below, just above and far above one requirement.
 
 What is recovered is where the true curve, known at the ladder's steps and joined by straight lines, reaches .75: the
-same thing that the measure reports. As many tasks as the size `standard` has, with three quads of two pairs each.
+same thing that the measure reports. As many tasks as the size `standard` has, with three crossed pairs of two pairs
+each.
 """
 
 import numpy as np
@@ -41,11 +42,11 @@ def covers(estimate: Estimate, true: float) -> bool:
 
 @pytest.mark.parametrize("runs", [60, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("spread", [0.0, 0.25], ids=["alike", "varied"])
-@pytest.mark.parametrize("planted", [0.4, 1.2, 3.5])
-def test_a_planted_threshold_is_recovered(planted, spread, runs):
-    judge = judge_with(planted)
+@pytest.mark.parametrize("true_value", [0.4, 1.2, 3.5])
+def test_a_planted_threshold_is_recovered(true_value, spread, runs):
+    judge = judge_with(true_value)
     true = threshold(STEPS, [float(rate) for rate in correct_rate(judge, STEPS)], target=0.75).value
-    rng = np.random.default_rng(round(100 * planted))
+    rng = np.random.default_rng(round(100 * true_value))
     found = [
         detection_threshold.compute(sample_run(judge, rng, spread=spread), "baseline")[0].result for _ in range(runs)
     ]

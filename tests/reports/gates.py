@@ -2,16 +2,16 @@
 
 from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.reports.decision import EXIT_CODES, INCOMPLETE
-from umpirical.reports.gate import BaselineRecord, GateDecision, HeldLimit, Ruling, decide_by_effects, ruling
+from umpirical.reports.gate import BaselineRecord, GateDecision, HeldCheck, Ruling, decide_by_effects, ruling
 from umpirical.reports.regressions import RegressionRow
 
 VERDICTS = {"pass": "PASS", "fail": "FAIL", "open": "INCONCLUSIVE", "noted": "FAIL"}
 
 
-def held(effect: str, **given) -> HeldLimit:
+def held(effect: str, **given) -> HeldCheck:
     known = {"measure": "dark-current", "stratum": "", "title": "Dark current", "allowed": "at most 5%"}
     known |= {"worse": "higher", "why": "10% (must be at most 5%)"}
-    return HeldLimit(**{**known, "verdict": VERDICTS[effect], "effect": effect, **given})
+    return HeldCheck(**{**known, "verdict": VERDICTS[effect], "effect": effect, **given})
 
 
 def estimate(value: float, low: float | None, high: float | None, *, clusters: int = 40, **given) -> Estimate:
@@ -28,12 +28,12 @@ def row(standing: str, **given) -> RegressionRow:
 
 
 def decision(*effects: str, rows: tuple[str, ...] = (), unfinished: str = "", **given) -> GateDecision:
-    limits = [held(effect) for effect in effects]
+    checks = [held(effect) for effect in effects]
     earlier = None
     if rows:
         earlier = BaselineRecord(judge="ours", run="ours-1", margin=0.05, level=0.05, rows=[row(each) for each in rows])
-    decided = decide_by_effects("ranking", limits, unfinished=unfinished)
+    decided = decide_by_effects("ranking", checks, unfinished=unfinished)
     code = INCOMPLETE if unfinished else EXIT_CODES[decided.verdict]
     ruled = ruling(Ruling(decided.verdict, decided.line, code), earlier)
     known = {"judge": "ours", "run": "ours-2", "protocol": "datasheet", "policy": "ranking"}
-    return GateDecision(**{**known, "limits": limits, "baseline": earlier, **ruled._asdict(), **given})
+    return GateDecision(**{**known, "checks": checks, "baseline": earlier, **ruled._asdict(), **given})

@@ -62,7 +62,7 @@ HIDDEN = re.compile(
     r"|[\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 
-_STRUCTURE = {"name", "stratum", "arm", "arms", "measure"}
+_STRUCTURE = {"name", "stratum", "variant", "variants", "measure"}
 
 
 def infected(record, payload, *, structure):

@@ -1,10 +1,10 @@
-"""One-sided limits: exact, on effective units, with what is missing counted against the judge."""
+"""One-sided checks: exact, on effective units, with what is missing counted against the judge."""
 
 import pytest
 
 from tests.protocols.datasheet.samples import estimate, measure
 from umpirical.domain.measures import Interval
-from umpirical.reports.limits import design_effect, one_sided
+from umpirical.reports.checks import design_effect, one_sided
 from umpirical.stats.intervals import exact_high, exact_low, few_clusters
 
 
@@ -30,10 +30,10 @@ def test_an_estimated_effect_counts_with_students_t_and_with_few_events_is_no_le
 
 
 def test_what_is_missing_counts_towards_either_side():
-    found = estimate(0, 90, planning_effect=1.0, left_out={"without an answer": 10})
+    found = estimate(0, 90, planning_effect=1.0, excluded={"without an answer": 10})
     assert bound(found, "high") == pytest.approx(exact_high(10, 100, 0.05))
     assert bound(found, "high", count_missing=False) == pytest.approx(exact_high(0, 90, 0.05))
-    whole = estimate(90, 90, planning_effect=1.0, left_out={"without an answer": 10})
+    whole = estimate(90, 90, planning_effect=1.0, excluded={"without an answer": 10})
     assert bound(whole, "low") == pytest.approx(exact_low(90, 100, 0.05))
 
 
@@ -42,7 +42,7 @@ def test_a_difference_keeps_its_interval_at_another_level():
     found = estimate(0, 50, interval=ends, clusters=24, planning_effect=None)
     # Student's quantiles with 23 degrees of freedom.
     assert bound(found, "high", name="conflict-excess") == pytest.approx(0.1 * 1.7139 / 2.0687, abs=1e-4)
-    lost = estimate(0, 50, interval=ends, clusters=24, planning_effect=None, left_out={"without an answer": 5})
+    lost = estimate(0, 50, interval=ends, clusters=24, planning_effect=None, excluded={"without an answer": 5})
     assert bound(lost, "high", name="excess-stable") == pytest.approx(0.1 + 0.1 * 1.7139 / 2.0687, abs=1e-4)
 
 

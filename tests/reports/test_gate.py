@@ -1,15 +1,17 @@
-"""What limits and regressions come to."""
+"""What checks and regressions come to."""
 
 import pytest
 
 from tests.reports.gates import decision, held
-from umpirical.reports.gate import decide_by_effects, own_limits
-from umpirical.reports.record import ConditionRecord, CureRecord, LimitRecord
+from umpirical.reports.gate import decide_by_effects, own_checks
+from umpirical.reports.record import CheckRecord, ConditionRecord, CureRecord
 
 
-def limit(**given) -> LimitRecord:
+def check(**given) -> CheckRecord:
     known = {"measure": "dark-current", "title": "Dark current", "stratum": "", "kind": "at_most", "value": 0.05}
-    return LimitRecord(**{**known, "arm": "baseline", "essential": True, "verdict": "PASS", "state": "met", **given})
+    return CheckRecord(
+        **{**known, "variant": "baseline", "essential": True, "verdict": "PASS", "state": "met", **given}
+    )
 
 
 @pytest.mark.parametrize(
@@ -26,36 +28,36 @@ def limit(**given) -> LimitRecord:
         ({"verdict": "INCONCLUSIVE", "state": "open", "essential": False}, "noted"),
     ],
 )
-def test_what_a_limit_does_follows_from_what_it_comes_to_in_the_decision(given, effect):
-    [found] = own_limits([limit(**given)])
+def test_what_a_check_does_follows_from_what_it_comes_to_in_the_decision(given, effect):
+    [found] = own_checks([check(**given)])
     assert found.effect == effect
 
 
-def test_the_limits_of_another_prompt_are_those_of_another_judge():
-    limits = [limit(arm="strict", verdict="FAIL", state="broken"), limit()]
-    assert [found.effect for found in own_limits(limits)] == ["pass"]
-    assert [found.effect for found in own_limits(limits[:1])] == ["fail"]
-    assert own_limits([]) == []
+def test_the_checks_of_another_prompt_are_those_of_another_judge():
+    checks = [check(variant="strict", verdict="FAIL", state="broken"), check()]
+    assert [found.effect for found in own_checks(checks)] == ["pass"]
+    assert [found.effect for found in own_checks(checks[:1])] == ["fail"]
+    assert own_checks([]) == []
 
 
-def test_the_worse_side_is_the_one_that_the_limit_is_on():
-    below = limit(kind="at_least", value=0.8, measure="target-sensitivity", stratum="5")
-    assert [found.worse for found in own_limits([limit(), below])] == ["higher", "lower"]
-    assert own_limits([below])[0].title == "Dark current at a 5-requirement difference"
+def test_the_worse_side_is_the_one_that_the_check_is_on():
+    below = check(kind="at_least", value=0.8, measure="target-sensitivity", stratum="5")
+    assert [found.worse for found in own_checks([check(), below])] == ["higher", "lower"]
+    assert own_checks([below])[0].title == "Dark current at a 5-requirement difference"
 
 
-def test_an_open_limit_says_what_its_nearest_way_needs():
+def test_an_open_check_says_what_its_nearest_way_needs():
     need = ConditionRecord(
         measure="both-orders-sensitivity", title="Both-orders sensitivity", stratum="5", kind="at_least", value=0.9,
         verdict="INCONCLUSIVE", more_needed=327, unit="pair",
     )  # fmt: skip
     cure = CureRecord(way="Ask both orders.", needs=[need], works=False)
-    far = limit(verdict="FAIL", state="open", cures=[cure], why="45% (must be at most 10%)")
-    [found] = own_limits([far])
+    far = check(verdict="FAIL", state="open", cures=[cure], why="45% (must be at most 10%)")
+    [found] = own_checks([far])
     assert (found.more_needed, found.unit) == (327, "pair")
     assert found.why.endswith("needs about 327 more pairs for both-orders sensitivity at a 5-requirement difference)")
-    near = limit(verdict="INCONCLUSIVE", state="open", cures=[cure], more_needed=12, unit="prompt", why="near")
-    [found] = own_limits([near])
+    near = check(verdict="INCONCLUSIVE", state="open", cures=[cure], more_needed=12, unit="prompt", why="near")
+    [found] = own_checks([near])
     assert (found.more_needed, found.unit, found.why) == (12, "prompt", "near")
 
 
@@ -63,24 +65,24 @@ def test_an_open_limit_says_what_its_nearest_way_needs():
     ("effects", "verdict"),
     [
         (["pass", "pass"], "use"),
-        (["pass", "noted"], "use-with-limits"),
+        (["pass", "noted"], "use-with-restrictions"),
         (["pass", "open", "noted"], "not-enough-data"),
         (["open", "fail"], "do-not-use"),
         ([], "not-enough-data"),
     ],
 )
-def test_limits_decide_by_what_each_of_them_does(effects, verdict):
-    limits = [held(effect) for effect in effects]
-    assert decide_by_effects("ours", limits, unfinished="").verdict == verdict
-    assert decide_by_effects("ours", limits, unfinished="9 of 90 calls failed").verdict == "not-enough-data"
-    restricted = decide_by_effects("ours", limits, unfinished="", unknown=["Correctness was not measured."])
-    assert restricted.verdict == ("use-with-limits" if verdict == "use" else verdict)
+def test_checks_decide_by_what_each_of_them_does(effects, verdict):
+    checks = [held(effect) for effect in effects]
+    assert decide_by_effects("ours", checks, unfinished="").verdict == verdict
+    assert decide_by_effects("ours", checks, unfinished="9 of 90 calls failed").verdict == "not-enough-data"
+    restricted = decide_by_effects("ours", checks, unfinished="", unknown=["Correctness was not measured."])
+    assert restricted.verdict == ("use-with-restrictions" if verdict == "use" else verdict)
     assert restricted.line.startswith(f"{restricted.title} (policy ours): ")
 
 
-def test_an_open_limit_counts_as_inconclusive_whatever_it_looks_like_by_itself():
-    limits = [held("pass"), held("open", verdict="FAIL"), held("open", verdict="N/A"), held("noted", verdict="N/A")]
-    decided = decide_by_effects("ours", limits, unfinished="")
+def test_an_open_check_counts_as_inconclusive_whatever_it_looks_like_by_itself():
+    checks = [held("pass"), held("open", verdict="FAIL"), held("open", verdict="N/A"), held("noted", verdict="N/A")]
+    decided = decide_by_effects("ours", checks, unfinished="")
     assert "1 of 4 checks passed, 1 is inconclusive and 2 were not measured." in decided.sentences[0]
     assert decided.sentences[1].startswith("1 of them passes or fails on its own, but")
 

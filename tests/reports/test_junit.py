@@ -78,8 +78,8 @@ def test_each_effect_has_its_element():
     assert cases[0].get("name") == "Dark current at most 5%"
 
 
-def test_what_decides_and_is_no_limit_is_a_case_of_its_own():
-    """The stimuli failed a gate of their own, say: all limits pass, and the judge is not to be used."""
+def test_what_decides_and_is_no_check_is_a_case_of_its_own():
+    """The stimuli failed a gate of their own, say: all checks pass, and the judge is not to be used."""
     suite = told(decision("pass", verdict="not-enough-data", exit_code=4, line="the stimuli failed a gate"))[0]
     assert (suite.get("errors"), suite.get("tests")) == ("1", "2")
 
@@ -88,8 +88,8 @@ def hostile(name: str):
     gate = decision(
         "fail", "open", "pass", rows=("worse",), judge=name, run=name, policy=name, line=f"Do not use: {name}"
     )
-    limits = [held("fail", title=name, why=name), held("open", title=name, why=name)]
-    return gate.model_copy(update={"limits": limits})
+    checks = [held("fail", title=name, why=name), held("open", title=name, why=name)]
+    return gate.model_copy(update={"checks": checks})
 
 
 @each("name", NAMES)
@@ -133,7 +133,7 @@ def test_no_more_is_annotated_than_is_shown():
     assert len(render_annotations(decision(*["fail"] * 30))) == MOST_ANNOTATIONS
 
 
-def test_the_summary_has_a_row_for_each_limit_and_for_each_row_of_the_baseline():
+def test_the_summary_has_a_row_for_each_check_and_for_each_row_of_the_baseline():
     lines = render_summary(decision("pass", "fail", rows=("worse", "not shown"))).splitlines()
     assert sum(line.startswith("| Dark current") for line in lines) == 4
     assert sum("**FAIL**" in line for line in lines) == 1

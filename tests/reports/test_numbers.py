@@ -202,7 +202,7 @@ def test_a_bound_is_never_written_like_the_threshold_that_it_misses(value, thres
     ],
 )
 def test_a_threshold_is_written_on_the_scale_of_its_measure(measure, kind, value, written):
-    assert numbers.limit(kind, value, measure) == written
+    assert numbers.threshold(kind, value, measure) == written
 
 
 @pytest.mark.parametrize("module", [numbers, inert, settling])

@@ -41,7 +41,7 @@ def dollars(*amounts):
 
 def test_dollars_over_verdicts():
     found = price_of(spent("0.5", "1.5"), bill("2"))
-    assert (found.basis, found.dollars, found.verdicts) == ("booked", dollars("2", "2"), 2)
+    assert (found.basis, found.dollars, found.verdicts) == ("spent", dollars("2", "2"), 2)
     assert found.per_1000 == found.per_call == dollars("1000", "1000")
 
 

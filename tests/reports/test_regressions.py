@@ -17,7 +17,7 @@ FOUND = held("pass", measure="target-sensitivity", stratum="5", title="Target se
 
 
 def measure(result, name="dark-current", stratum="", **given) -> MeasureRecord:
-    known = {"title": name, "about": "", "worse": "higher", "arm": "baseline"}
+    known = {"title": name, "about": "", "worse": "higher", "variant": "baseline"}
     return MeasureRecord(name=name, stratum=stratum, result=result, **{**known, **given})
 
 
@@ -26,10 +26,10 @@ def wilson(hits: int, units: int) -> Estimate:
     return estimate(hits / units, float(low), float(high), denominator=units, numerator=hits)
 
 
-def compared(before, now, *, limits=(LIMIT,), paired=None, margin=MARGIN):
-    name, stratum = limits[0].measure, limits[0].stratum
+def compared(before, now, *, checks=(LIMIT,), paired=None, margin=MARGIN):
+    name, stratum = checks[0].measure, checks[0].stratum
     sides = ([measure(side, name, stratum)] if side is not None else [] for side in (before, now))
-    return regressions(limits, *sides, paired=paired or {}, margin=margin)
+    return regressions(checks, *sides, paired=paired or {}, margin=margin)
 
 
 # The p-value.
@@ -49,7 +49,7 @@ def test_what_is_within_the_margin_is_never_surprising():
     assert beyond_p(estimate(0.06, 0.051, 0.07), 0.05) < 0.05
 
 
-def test_without_a_lower_limit_there_is_no_p_value():
+def test_without_a_lower_check_there_is_no_p_value():
     assert beyond_p(estimate(0.2, None, 0.3), 0.05) is None
     assert beyond_p(estimate(0.2, 0.1, 0.3, clusters=1), 0.05) is None
     assert beyond_p(replace(estimate(0.2, 0.1, 0.3), interval=None), 0.05) is None
@@ -105,11 +105,11 @@ def test_a_paired_difference_comes_before_joined_intervals():
 
 def test_where_less_is_worse_a_fall_is_a_worsening():
     paired = {("target-sensitivity", "5"): estimate(-0.3, -0.4, -0.25)}
-    [row] = compared(estimate(0.95, 0.9, 0.98), estimate(0.65, 0.6, 0.7), limits=(FOUND,), paired=paired)
+    [row] = compared(estimate(0.95, 0.9, 0.98), estimate(0.65, 0.6, 0.7), checks=(FOUND,), paired=paired)
     assert row.standing == "worse"
     assert (row.worsening.value, row.worsening.interval.low, row.worsening.interval.high) == (0.3, 0.25, 0.4)
     paired = {("target-sensitivity", "5"): estimate(0.3, 0.25, 0.4)}
-    [row] = compared(estimate(0.65, 0.6, 0.7), estimate(0.95, 0.9, 0.98), limits=(FOUND,), paired=paired)
+    [row] = compared(estimate(0.65, 0.6, 0.7), estimate(0.95, 0.9, 0.98), checks=(FOUND,), paired=paired)
     assert (row.standing, row.p_value) == ("not shown", 1)
 
 
@@ -127,18 +127,18 @@ def test_all_rows_are_corrected_for_together():
     alone = beyond_p(shown, 0.05)
     assert 0.005 < alone < 0.02
     same = estimate(0.1, 0.05, 0.15)
-    limits = [held("pass", measure=f"m-{number}") for number in range(12)]
-    measures = [measure(same, one.measure) for one in limits]
-    paired = {(one.measure, ""): shown if one is limits[0] else estimate(0.0, -0.1, 0.1) for one in limits}
-    rows = regressions(limits, measures, measures, paired=paired, margin=MARGIN)
+    checks = [held("pass", measure=f"m-{number}") for number in range(12)]
+    measures = [measure(same, one.measure) for one in checks]
+    paired = {(one.measure, ""): shown if one is checks[0] else estimate(0.0, -0.1, 0.1) for one in checks}
+    rows = regressions(checks, measures, measures, paired=paired, margin=MARGIN)
     assert rows[0].adjusted_p == pytest.approx(12 * alone)
     assert {row.standing for row in rows} == {"not shown"}
-    [row] = regressions(limits[:1], measures, measures, paired=paired, margin=MARGIN)
+    [row] = regressions(checks[:1], measures, measures, paired=paired, margin=MARGIN)
     assert row.standing == "worse"
 
 
-def test_a_limit_on_both_sides_has_no_worse_side_and_no_row():
-    assert compared(estimate(0.2, 0.1, 0.3), estimate(0.5, 0.4, 0.6), limits=(held("pass", worse=None),)) == []
+def test_a_check_on_both_sides_has_no_worse_side_and_no_row():
+    assert compared(estimate(0.2, 0.1, 0.3), estimate(0.5, 0.4, 0.6), checks=(held("pass", worse=None),)) == []
 
 
 @pytest.mark.parametrize("result", [estimate(0.2, 0.1, 0.3), wilson(0, 50), wilson(50, 50)])

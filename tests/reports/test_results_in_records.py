@@ -12,7 +12,9 @@ INTERVAL = Interval(0, 1, method="by hand")
 
 
 def measure(result):
-    return MeasureRecord(name="a", title="A", about="It.", worse="higher", arm="baseline", stratum="", result=result)
+    return MeasureRecord(
+        name="a", title="A", about="It.", worse="higher", variant="baseline", stratum="", result=result
+    )
 
 
 def test_an_estimate_is_written_with_its_kind_first_and_without_what_it_seldom_has():

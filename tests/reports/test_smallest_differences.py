@@ -9,8 +9,8 @@ from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
 from umpirical.domain.measures import Estimate, Interval, Undefined
-from umpirical.reports.limits import one_sided
-from umpirical.reports.record import LimitRecord, MeasureRecord, SmallestDifference
+from umpirical.reports.checks import one_sided
+from umpirical.reports.record import CheckRecord, MeasureRecord, SmallestDifference
 from umpirical.reports.smallest_differences import Standard, smallest_difference, smallest_differences, smallest_words
 from umpirical.stats.intervals import cluster_wilson
 from umpirical.stats.precision import errors_to_see, smallest_exact_difference, smallest_rate_difference
@@ -30,14 +30,15 @@ def rate(hits, units, clusters=24, *, effect=1.0, name="dark-current", **more):
     return measure(found, name=name, **more)
 
 
-def measure(result, *, name="dark-current", scale="rate", arm="baseline", stratum=""):
+def measure(result, *, name="dark-current", scale="rate", variant="baseline", stratum=""):
     return MeasureRecord(
-        name=name, title=name.replace("-", " ").capitalize(), about="", worse="higher", arm=arm, stratum=stratum,
+        name=name, title=name.replace("-", " ").capitalize(), about="", worse="higher", variant=variant,
+        stratum=stratum,
         scale=scale, result=result,
     )  # fmt: skip
 
 
-def shift(value, low, high, clusters=24, *, name="criterion-shift", arm="strict"):
+def shift(value, low, high, clusters=24, *, name="criterion-shift", variant="strict"):
     found = Estimate(
         value=value,
         numerator=value,
@@ -46,14 +47,14 @@ def shift(value, low, high, clusters=24, *, name="criterion-shift", arm="strict"
         interval=Interval(low=low, high=high, level=0.95, method="any"),
         clusters=clusters,
     )
-    return measure(found, name=name, scale="difference", arm=arm)
+    return measure(found, name=name, scale="difference", variant=variant)
 
 
-def limit(name="dark-current", value=0.05, kind="at_most", arm="baseline"):
-    return LimitRecord(measure=name, stratum="", arm=arm, kind=kind, value=value, verdict="INCONCLUSIVE")
+def check(name="dark-current", value=0.05, kind="at_most", variant="baseline"):
+    return CheckRecord(measure=name, stratum="", variant=variant, kind=kind, value=value, verdict="INCONCLUSIVE")
 
 
-# The number of standard errors, and the distance from a limit.
+# The number of standard errors, and the distance from a check.
 
 
 def test_with_many_clusters_it_is_1_96_and_0_84_standard_errors():
@@ -76,17 +77,17 @@ def test_far_from_0_and_1_it_is_the_textbook_formula():
         assert found == pytest.approx(2.8016 * 0.5 / 1000, rel=1e-3)
 
 
-@pytest.mark.parametrize(("limit", "above"), [(0.05, True), (0.1, False), (0.8, True), (0.8, False)])
-def test_the_distance_solves_its_own_equation(limit, above):
+@pytest.mark.parametrize(("check", "above"), [(0.05, True), (0.1, False), (0.8, True), (0.8, False)])
+def test_the_distance_solves_its_own_equation(check, above):
     clusters, effective = 24, 200
-    d = smallest_rate_difference(limit, above=above, clusters=clusters, effective=effective)
-    p, critical = limit + d if above else limit - d, t.ppf(0.975, clusters - 1)
+    d = smallest_rate_difference(check, above=above, clusters=clusters, effective=effective)
+    p, critical = check + d if above else check - d, t.ppf(0.975, clusters - 1)
     beyond = errors_to_see(clusters) - critical
-    errors = [(q * (1 - q) / effective) ** 0.5 for q in (limit, p)]
+    errors = [(q * (1 - q) / effective) ** 0.5 for q in (check, p)]
     assert d == pytest.approx(critical * errors[0] + beyond * errors[1])
 
 
-def test_a_limit_near_0_may_be_out_of_reach():
+def test_a_check_near_0_may_be_out_of_reach():
     assert smallest_rate_difference(0.05, above=False, clusters=24, effective=60) is None
     assert smallest_rate_difference(0.05, above=True, clusters=24, effective=60) is not None
 
@@ -100,25 +101,25 @@ def sampled(rng, rate, clusters, size, correlation):
 
 
 CASES = [
-    (clusters, size, correlation, limit, above)
+    (clusters, size, correlation, check, above)
     for clusters, size, correlation in ((12, 10, 0.1), (24, 6, 0.05), (24, 20, 0.1), (40, 6, 0.0), (100, 12, 0.1))
-    for limit in (0.05, 0.1, 0.5, 0.8)
+    for check in (0.05, 0.1, 0.5, 0.8)
     for above in (True, False)
 ]
 
 
 def shown(case, runs):
-    """How often a planted difference of just the smallest size is shown; None if there is none."""
-    clusters, size, correlation, limit, above = case
+    """How often a true value difference of just the smallest size is shown; None if there is none."""
+    clusters, size, correlation, check, above = case
     effective = clusters * size / (1 + (size - 1) * correlation)
-    d = smallest_rate_difference(limit, above=above, clusters=clusters, effective=effective)
+    d = smallest_rate_difference(check, above=above, clusters=clusters, effective=effective)
     if d is None:
         return None
     rng, seen = np.random.default_rng(20260101), 0
     for _ in range(runs):
-        hits = sampled(rng, limit + d if above else limit - d, clusters, size, correlation)
+        hits = sampled(rng, check + d if above else check - d, clusters, size, correlation)
         found = cluster_wilson(hits, np.full(clusters, size))
-        seen += found.low > limit if above else found.high < limit
+        seen += found.low > check if above else found.high < check
     return seen / runs
 
 
@@ -138,7 +139,7 @@ def test_in_every_case_it_is_shown_about_as_often_as_said():
 # The exact bound of a datasheet.
 
 
-def test_one_event_in_a_hundred_is_the_most_for_a_limit_of_5_percent():
+def test_one_event_in_a_hundred_is_the_most_for_a_check_of_5_percent():
     """Clopper and Pearson: 1 of 100 is at most .0466, and 2 are at most .0616."""
     d = smallest_exact_difference(0.05, above=False, effective=100)
     assert binom.cdf(1, 100, 0.05 - d) == pytest.approx(0.80)
@@ -146,55 +147,55 @@ def test_one_event_in_a_hundred_is_the_most_for_a_limit_of_5_percent():
     assert proportion_confint(2, 100, alpha=0.10, method="beta")[1] > 0.05
 
 
-def test_fifty_nine_units_are_the_fewest_for_a_limit_of_5_percent():
+def test_fifty_nine_units_are_the_fewest_for_a_check_of_5_percent():
     """.95 to the power of 59 is .048: the rule of three."""
     assert smallest_exact_difference(0.05, above=False, effective=58) is None
     assert smallest_exact_difference(0.05, above=False, effective=59) is not None
 
 
-@pytest.mark.parametrize(("limit", "units"), [(0.05, 240), (0.1, 60), (0.5, 100), (0.8, 48)])
+@pytest.mark.parametrize(("check", "units"), [(0.05, 240), (0.1, 60), (0.5, 100), (0.8, 48)])
 @pytest.mark.parametrize("above", [True, False])
-def test_the_power_is_that_of_the_binomial_test(limit, units, above):
-    d = smallest_exact_difference(limit, above=above, effective=units)
-    rate = limit + d if above else limit - d
+def test_the_power_is_that_of_the_binomial_test(check, units, above):
+    d = smallest_exact_difference(check, above=above, effective=units)
+    rate = check + d if above else check - d
     counts = range(units + 1)
     ends = [proportion_confint(k, units, alpha=0.10, method="beta") for k in counts]
-    shown = [k for k in counts if (ends[k][0] > limit if above else ends[k][1] < limit)]
+    shown = [k for k in counts if (ends[k][0] > check if above else ends[k][1] < check)]
     assert binom.pmf(shown, units, rate).sum() == pytest.approx(0.80, abs=1e-9)
 
 
 def passed(case, runs):
-    """How often a limit is passed by just the smallest difference, as a datasheet holds it."""
-    limit, kind, clusters, size, correlation = case
+    """How often a check is passed by just the smallest difference, as a datasheet holds it."""
+    check, kind, clusters, size, correlation = case
     worth = 1 + (size - 1) * correlation
     planned = rate(clusters * size // 2, clusters * size, clusters, effect=worth)
-    d = smallest_difference(planned, Standard(kind, limit, "bound")).inside
+    d = smallest_difference(planned, Standard(kind, check, "bound")).inside
     rng, seen = np.random.default_rng(20260102), 0
     for _ in range(runs):
-        hits = sampled(rng, limit - d if kind == "at_most" else limit + d, clusters, size, correlation)
+        hits = sampled(rng, check - d if kind == "at_most" else check + d, clusters, size, correlation)
         found = cluster_wilson(hits, np.full(clusters, size))
         estimate = rate(int(hits.sum()), clusters * size, clusters, effect=found.design_effect)
         estimate = measure(replace(estimate.result, planning_effect=worth))
         side = "high" if kind == "at_most" else "low"
         bound = one_sided(estimate, estimate.result, side, alpha=0.05, count_missing=True)
-        seen += bound <= limit if kind == "at_most" else bound >= limit
+        seen += bound <= check if kind == "at_most" else bound >= check
     return seen / runs
 
 
 BOUND_CASES = [
-    (limit, kind, *design)
-    for limit, kind in ((0.1, "at_most"), (0.3, "at_most"), (0.8, "at_least"), (0.75, "at_least"))
+    (check, kind, *design)
+    for check, kind in ((0.1, "at_most"), (0.3, "at_most"), (0.8, "at_least"), (0.75, "at_least"))
     for design in ((24, 6, 0.05), (24, 20, 0.1), (40, 6, 0.0), (100, 12, 0.1))
 ]
 
 
 @pytest.mark.parametrize("case", [(0.3, "at_most", 24, 20, 0.1), (0.8, "at_least", 40, 6, 0.0)])
-def test_a_planted_difference_of_that_size_passes_a_limit_in_four_runs_of_five(case):
+def test_a_planted_difference_of_that_size_passes_a_check_in_four_runs_of_five(case):
     assert passed(case, 300) == pytest.approx(0.80, abs=0.09)
 
 
 @pytest.mark.slow
-def test_in_every_case_a_limit_is_passed_about_as_often_as_said():
+def test_in_every_case_a_check_is_passed_about_as_often_as_said():
     found = [passed(case, 2000) for case in BOUND_CASES]
     assert 0.70 < min(found) <= max(found) < 0.90
     assert np.mean(found) == pytest.approx(0.80, abs=0.03)
@@ -204,7 +205,7 @@ def test_in_every_case_a_limit_is_passed_about_as_often_as_said():
 @pytest.mark.parametrize("value", [0.02, 0.05, 0.1, 0.3, 0.8, 0.9])
 @pytest.mark.parametrize("kind", ["at_most", "at_least"])
 def test_what_passed_could_have_been_seen(hits, value, kind):
-    """A report that says “never” of a limit that it passed would contradict itself."""
+    """A report that says “never” of a check that it passed would contradict itself."""
     for clusters, effect in ((6, 0.6), (24, 1.0), (24, 2.5)):
         measured = rate(hits, 48, clusters, effect=effect if 0 < hits < 48 else None)
         bound = one_sided(
@@ -217,7 +218,7 @@ def test_what_passed_could_have_been_seen(hits, value, kind):
 # From a record.
 
 
-def test_a_rate_is_held_against_its_limit():
+def test_a_rate_is_held_against_its_check():
     found = smallest_difference(rate(6, 160, effect=2.0), Standard("at_most", 0.05))
     assert found.below is None
     assert found.above == pytest.approx(smallest_rate_difference(0.05, above=True, clusters=24, effective=80))
@@ -270,35 +271,35 @@ def test_where_it_cannot_be_said_there_is_a_reason(result, why):
     assert why in found.why_not
 
 
-def test_limits_of_the_own_prompt_and_all_differences_are_listed_once():
-    measures = [rate(6, 240), rate(6, 240, arm="strict"), shift(0.1, 0.0, 0.2), rate(200, 240, name="tie-rate")]
-    found = smallest_differences(measures, [limit(), limit(arm="strict"), limit("not-measured")])
-    assert [(row.measure, row.arm, row.kind) for row in found] == [
+def test_checks_of_the_own_prompt_and_all_differences_are_listed_once():
+    measures = [rate(6, 240), rate(6, 240, variant="strict"), shift(0.1, 0.0, 0.2), rate(200, 240, name="tie-rate")]
+    found = smallest_differences(measures, [check(), check(variant="strict"), check("not-measured")])
+    assert [(row.measure, row.variant, row.kind) for row in found] == [
         ("dark-current", "baseline", "at_most"),
         ("criterion-shift", "strict", "none"),
     ]
 
 
 def test_a_report_says_it_in_words():
-    limits = [limit(value=0.3), limit("false-alarm", 0.02), limit("target-sensitivity", 0.8, "at_least")]
+    checks = [check(value=0.3), check("false-alarm", 0.02), check("target-sensitivity", 0.8, "at_least")]
     measures = [rate(9, 240), rate(9, 60, name="false-alarm"), rate(220, 240, name="target-sensitivity")]
-    first, second, third = smallest_words(smallest_differences([*measures, shift(0.1, 0.0, 0.2)], limits))
+    first, second, third = smallest_words(smallest_differences([*measures, shift(0.1, 0.0, 0.2)], checks))
     assert first.endswith("by 7 points (target sensitivity) to 8 points (dark current) to pass with 80% power.")
     assert second.startswith("This run is too small to pass 1 of the 3 checks: false alarm.")
     assert third == "Smallest shift that this run could have shown: 14 points in criterion shift (strict)."
 
 
-def test_without_limits_nothing_is_said():
+def test_without_checks_nothing_is_said():
     assert smallest_words([]) == []
-    [said] = smallest_words(smallest_differences([rate(6, 60)], [limit(value=0.01)]))
+    [said] = smallest_words(smallest_differences([rate(6, 60)], [check(value=0.01)]))
     assert said == "A run of this size is too small to pass any check with 80% power."
 
 
 def test_no_distance_is_named_that_no_judge_can_keep():
-    """Who would cheat: two items, which leave a limit of 0.1 to be met by a distance of 5 grades."""
+    """Who would cheat: two items, which leave a check of 0.1 to be met by a distance of 5 grades."""
 
     def row(title, kind, value, far, scale):
-        known = {"measure": title, "title": title, "arm": "baseline", "stratum": "", "scale": scale}
+        known = {"measure": title, "title": title, "variant": "baseline", "stratum": "", "scale": scale}
         return SmallestDifference(**known, kind=kind, value=value, below=far, above=far)
 
     easy = row("Easy", "at_most", 0.1, 0.05, "rate")

@@ -1,4 +1,4 @@
-"""How far people agree: values worked out by hand, and planted agreement recovered."""
+"""How far people agree: values worked out by hand, and known agreement recovered."""
 
 from dataclasses import replace
 from itertools import count
@@ -55,7 +55,7 @@ def test_items_with_different_numbers_of_people_by_hand():
     found = agreement(*said(["kkr", "kk-", "r-r", "k--"])).overall
     assert found.alpha.value == pytest.approx(0.5)
     assert (found.alpha.numerator, found.alpha.denominator) == (2, 3)
-    assert found.alpha.left_out == {"fewer than two people decided": 1}
+    assert found.alpha.excluded == {"fewer than two people decided": 1}
     assert (found.raw.numerator, found.raw.denominator) == (3, 5)
 
 
@@ -75,16 +75,16 @@ def test_four_people_with_gaps_as_published():
     for metric, value in (("nominal", 0.743), ("ordinal", 0.815)):
         found = agreement(decisions, items, metric=metric).overall.label_alpha
         assert found.value == pytest.approx(value, abs=1e-3)
-        assert (found.denominator, found.left_out) == (11, {"fewer than two people decided": 1})
+        assert (found.denominator, found.excluded) == (11, {"fewer than two people decided": 1})
 
 
 def test_what_nobody_can_know_is_undefined_with_a_reason():
     nothing = agreement([], some_items(2))
     assert nothing.overall.raw == Undefined(
-        "no item was decided by two people", left_out={"fewer than two people decided": 2}
+        "no item was decided by two people", excluded={"fewer than two people decided": 2}
     )
     assert isinstance(nothing.rejection, Undefined)
-    assert nothing.rejection.left_out == {"not decided yet": 2}
+    assert nothing.rejection.excluded == {"not decided yet": 2}
     assert (nothing.modes, nothing.reviewers) == ({}, 0)
     same = agreement(*said(["kk", "kk", "kk"])).overall
     assert "all decisions are the same" in same.alpha.reason
@@ -128,7 +128,7 @@ def test_only_what_stands_counts_and_adjudications_settle_but_do_not_agree():
     found = agreement(decisions, items, overlap=2)
     assert (found.overall.raw.numerator, found.overall.raw.denominator) == (2, 3)
     assert (found.rejection.numerator, found.rejection.denominator) == (2, 3)
-    assert found.rejection.left_out == {"not decided yet": 1}
+    assert found.rejection.excluded == {"not decided yet": 1}
     assert (found.modes, found.reviewers) == ({"blind": 6, "assisted": 1}, 3)
 
 
@@ -156,7 +156,7 @@ def test_the_order_of_reviewers_changes_no_digit():
     assert one.alpha.interval.low == pytest.approx(other.alpha.interval.low, abs=1e-12)
 
 
-def planted(error: float, items: int, seed: int) -> tuple[list[ReviewDecision], list]:
+def true_value(error: float, items: int, seed: int) -> tuple[list[ReviewDecision], list]:
     """Half the items are good; each of two people mistakes one kind for the other with a known probability."""
     rng = np.random.default_rng(seed)
     good = rng.random(items) < 0.5
@@ -168,7 +168,7 @@ def planted(error: float, items: int, seed: int) -> tuple[list[ReviewDecision], 
 def test_planted_agreement_is_found_again(error):
     """Two people who err with probability e, on items of which half are good, agree with alpha (1 - 2e)²."""
     truth, raw, runs = (1 - 2 * error) ** 2, 1 - 2 * error * (1 - error), 60
-    found = [agreement(*planted(error, 150, seed)).overall for seed in range(runs)]
+    found = [agreement(*true_value(error, 150, seed)).overall for seed in range(runs)]
     values = np.array([one.alpha.value for one in found])
     assert values.mean() == pytest.approx(truth, abs=4 * values.std() / np.sqrt(runs) + 0.005)
     held = sum(one.alpha.interval.low <= truth <= one.alpha.interval.high for one in found)
@@ -181,7 +181,7 @@ def test_planted_agreement_is_found_again(error):
 @pytest.mark.parametrize("error", [0.02, 0.1, 0.25])
 def test_intervals_of_planted_agreement_hold_it_as_often_as_they_say(error):
     truth, runs = (1 - 2 * error) ** 2, 1000
-    found = [agreement(*planted(error, 150, seed)).overall.alpha for seed in range(runs)]
+    found = [agreement(*true_value(error, 150, seed)).overall.alpha for seed in range(runs)]
     held = sum(one.interval.low <= truth <= one.interval.high for one in found)
     assert 0.92 <= held / runs <= 0.99
 

@@ -220,7 +220,7 @@ def test_a_rejection_keeps_its_reason_and_the_item(desk_of, reason):
     assert list(desk.items()) == [an_item()]
 
 
-def test_what_does_not_belong_to_a_kind_is_left_out(desk_of):
+def test_what_does_not_belong_to_a_kind_is_excluded(desk_of):
     desk = desk_of()
     desk.add([an_item()])
     desk.next("ana")

@@ -15,7 +15,7 @@ from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.runs.rewriting import rewrite_transcripts
 from umpirical.stimuli.generation.commissions import Writer
 from umpirical.stimuli.transcripts.rewriting.commissions import TESTS, Rewriting, RewritingTerms, Rubric, RubricItem
-from umpirical.stimuli.transcripts.rewriting.simulated import PlantedRates, SimulatedRewriter, planted_verdict
+from umpirical.stimuli.transcripts.rewriting.simulated import SimulatedRewriter, TrueRates, true_verdict
 from umpirical.store.generation import GenerationStore
 
 ITEM = RubricItem("confirm", "The agent must ask the user before it books.")
@@ -71,10 +71,10 @@ def commissions(count: int, *, objectives=tuple(TESTS), terms: RewritingTerms = 
 
 def truth(commission: Rewriting) -> str:
     """What the original deserves, by the draw of the simulated verifier."""
-    return planted_verdict(commission.transcript, "confirm", ITEM.scale.labels, seed=1)
+    return true_verdict(commission.transcript, "confirm", ITEM.scale.labels, seed=1)
 
 
-def simulated_answers(rates: PlantedRates | None = None):
+def simulated_answers(rates: TrueRates | None = None):
     """Answers of the simulated models, by the model that is asked; `rates` are the verifier's."""
     models = {name: SimulatedRewriter(name) for name in ("planner", "editor", "summariser")}
     models["verifier"] = SimulatedRewriter("verifier", rates)

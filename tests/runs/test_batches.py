@@ -131,7 +131,7 @@ def test_a_batch_is_held_at_its_worst_case_and_settled_by_whoever_reads_it(tmp_p
     assert sum(response.cost for response in responses(run.folder)) == CALLS * Decimal("0.01")
 
 
-def test_what_does_not_fit_into_the_budget_is_left_out(tmp_path):
+def test_what_does_not_fit_into_the_budget_is_excluded(tmp_path):
     with BatchServer(swayed_answer) as server:
         run = planned(batch_study(tmp_path / "study", server))
         ledger = budgeted(tmp_path, "5.05")

@@ -32,11 +32,11 @@ def judge_in(folder, **changes):
 
 @pytest.fixture(scope="module")
 def planned(tmp_path_factory):
-    """The whole datasheet of one judge, two arms, two repeats."""
+    """The whole datasheet of one judge, two variants, two repeats."""
     folder = tmp_path_factory.mktemp("study")
     judge = judge_in(folder)
     stimuli = write_stimuli(folder / "stimuli", built("standard"))
-    design = Design(repeats=2, arms=judge.arms)
+    design = Design(repeats=2, variants=judge.variants)
     store = RunStore(folder / "run")
     count = write_plan(store, judge, stimuli, design)
     return judge, stimuli, design, store, count
@@ -75,13 +75,13 @@ def test_shards_are_full_but_for_the_last(planned):
     assert sum(sizes) == count > planning.SHARD_SIZE
 
 
-def test_repeats_share_a_prompt_and_orders_and_arms_do_not(planned):
+def test_repeats_share_a_prompt_and_orders_and_variants_do_not(planned):
     *_, store, count = planned
     trials = trials_of(store)
     prompts = {}
     for trial in trials:
         way = trial.presentation
-        prompts.setdefault((trial.stimulus_id, way.order, way.arm), set()).add(trial.prompt_id)
+        prompts.setdefault((trial.stimulus_id, way.order, way.variant), set()).add(trial.prompt_id)
     assert all(len(found) == 1 for found in prompts.values())
     assert len({trial.prompt_id for trial in trials}) == len(prompts) == count / 2
 
@@ -99,9 +99,9 @@ def test_the_ids_are_those_of_what_will_be_sent(planned):
 def test_no_text_of_any_prompt_is_in_the_plan(tmp_path):
     judge = judge_in(tmp_path)
     mark = "MARKED"
-    stimulus = Stimulus("t", f"{mark} task", (f"{mark} u", f"{mark} v"), NoPreference(), "m", "delta0")
+    stimulus = Stimulus("t", f"{mark} task", (f"{mark} u", f"{mark} v"), NoPreference(), "m", "equal")
     store = RunStore(tmp_path / "run")
-    write_plan(store, judge, write_stimuli(tmp_path / "stimuli", [stimulus]), Design(arms=judge.arms))
+    write_plan(store, judge, write_stimuli(tmp_path / "stimuli", [stimulus]), Design(variants=judge.variants))
     for path in (tmp_path / "run").rglob("*"):
         assert path.is_dir() or mark.encode() not in path.read_bytes()
     rows = [repr(row) for row in store.plan_shard(0)]
@@ -132,7 +132,7 @@ def test_a_trial_knows_the_part_its_stimulus_is_in(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("capabilities", "orders"),
-    [({}, {Order.UV, Order.VU}), ({"order_controllable": False}, {Order.UV})],
+    [({}, {Order.AB, Order.BA}), ({"order_controllable": False}, {Order.AB})],
 )
 def test_the_plan_leaves_out_what_the_judge_cannot_be_asked(tmp_path, capabilities, orders):
     judge = judge_in(tmp_path, capabilities=capabilities | {"accepts_empty": False})
@@ -143,8 +143,8 @@ def test_the_plan_leaves_out_what_the_judge_cannot_be_asked(tmp_path, capabiliti
     by_id = {stimulus.id: stimulus for stimulus in stimuli}
     assert {trial.presentation.order for trial in trials} == orders
     asked = [by_id[trial.stimulus_id] for trial in trials]
-    assert {stimulus.stratum for stimulus in asked if stimulus.family == "vacuum"} == {"identical"}
-    assert {stimulus.family for stimulus in asked} == {"vacuum", "delta0", "ladder", "figures", "conflict"}
+    assert {stimulus.stratum for stimulus in asked if stimulus.family == "blank"} == {"identical"}
+    assert {stimulus.family for stimulus in asked} == {"blank", "equal", "graded", "figures", "conflict"}
 
 
 @pytest.mark.parametrize("prompt", ["0123456789abcdef", "Größe9", "漢字", "", "a b", 'a"b', "a\\b", "a\nb", "\ud800"])

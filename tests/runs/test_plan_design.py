@@ -1,4 +1,4 @@
-"""What to ask: orders, arms and repeats."""
+"""What to ask: orders, variants and repeats."""
 
 from dataclasses import fields, replace
 
@@ -11,7 +11,7 @@ from umpirical.protocols.datasheet.spec import DatasheetDesign
 from umpirical.protocols.stress.design import StressDesign
 from umpirical.runs.plan import Design, shown
 
-PAIR = Stimulus("t", "task", ("u", "v"), NoPreference(), "m/1", "delta0", delta=0.0)
+PAIR = Stimulus("t", "task", ("u", "v"), NoPreference(), "m/1", "equal", delta=0.0)
 ABLE = Capabilities()
 
 
@@ -20,11 +20,11 @@ def ways(stimulus, *, design=None, capabilities=ABLE, kind="compare"):
 
 
 def test_unequal_candidates_are_shown_in_both_orders_next_to_each_other():
-    found = ways(PAIR, design=Design(repeats=2, arms=("baseline", "strict")))
-    assert [way.order for way in found] == [Order.UV, Order.VU] * 4
+    found = ways(PAIR, design=Design(repeats=2, variants=("baseline", "strict")))
+    assert [way.order for way in found] == [Order.AB, Order.BA] * 4
     assert len(set(found)) == 8
-    assert {(way.arm, way.repeat) for way in found} == {
-        (arm, repeat) for arm in ("baseline", "strict") for repeat in (0, 1)
+    assert {(way.variant, way.repeat) for way in found} == {
+        (variant, repeat) for variant in ("baseline", "strict") for repeat in (0, 1)
     }
 
 
@@ -48,38 +48,38 @@ def test_a_judge_that_takes_no_empty_input_is_shown_no_blank_pair(candidates):
 
 def test_a_judge_whose_order_cannot_be_set_is_asked_in_one():
     found = ways(PAIR, design=Design(repeats=3), capabilities=Capabilities(order_controllable=False))
-    assert found == [Presentation(Order.UV, "baseline", repeat) for repeat in range(3)]
+    assert found == [Presentation(Order.AB, "baseline", repeat) for repeat in range(3)]
 
 
 def test_the_order_says_which_content_sits_in_slot_1():
-    assert shown(PAIR, Order.UV) == Presented("task", "u", "v")
-    assert shown(PAIR, Order.VU) == Presented("task", "v", "u")
+    assert shown(PAIR, Order.AB) == Presented("task", "u", "v")
+    assert shown(PAIR, Order.BA) == Presented("task", "v", "u")
 
 
 def test_a_single_candidate_is_shown_alone():
     graded = replace(PAIR, candidates=("only",), expectation=GivenLabel("yes"))
     assert ways(graded, kind="grade") == [Presentation()]
-    assert shown(graded, Order.UV, "grade") == Presented("task", "only", None)
+    assert shown(graded, Order.AB, "grade") == Presented("task", "only", None)
 
 
 # A judge that grades.
 
 
 def test_a_judge_that_grades_is_shown_one_candidate_at_a_time():
-    assert [way.order for way in ways(PAIR, kind="grade")] == [Order.UV, Order.VU]
-    assert shown(PAIR, Order.UV, "grade") == Presented("task", "u", None)
-    assert shown(PAIR, Order.VU, "grade") == Presented("task", "v", None)
+    assert [way.order for way in ways(PAIR, kind="grade")] == [Order.AB, Order.BA]
+    assert shown(PAIR, Order.AB, "grade") == Presented("task", "u", None)
+    assert shown(PAIR, Order.BA, "grade") == Presented("task", "v", None)
 
 
 def test_two_identical_answers_are_nothing_to_a_judge_that_grades():
-    identical = replace(PAIR, candidates=("same", "same"), family="vacuum", stratum="identical")
+    identical = replace(PAIR, candidates=("same", "same"), family="blank", stratum="identical")
     assert ways(identical, design=DatasheetDesign(), kind="grade") == []
     assert len(ways(identical, design=DatasheetDesign())) == 1
 
 
 def test_two_empty_answers_are_graded_once_and_two_different_blanks_each():
-    empty = replace(PAIR, candidates=("", ""), family="vacuum", stratum="empty")
-    blank = replace(PAIR, candidates=(" ", "\n"), family="vacuum", stratum="whitespace")
+    empty = replace(PAIR, candidates=("", ""), family="blank", stratum="empty")
+    blank = replace(PAIR, candidates=(" ", "\n"), family="blank", stratum="whitespace")
     assert ways(empty, kind="grade") == [Presentation()]
     assert len(ways(blank, kind="grade")) == 2
 
@@ -95,7 +95,7 @@ def test_nothing_but_task_and_candidates_decides_what_is_shown():
         task_id="other",
         expectation=GivenWinner(1),
         maker="ladder/9",
-        family="ladder",
+        family="graded",
         stratum="s",
         delta=5.0,
         base=0,
@@ -105,14 +105,14 @@ def test_nothing_but_task_and_candidates_decides_what_is_shown():
         evidence={"proof": "equal"},
         strata={"grade": "8"},
         task_family="others",
-        quad="q",
+        crossed_pair="q",
         version="B",
         columns={"reference": "what a right answer has"},
         parts={"format": "json"},
     )
     kept = {"task", "candidates"}
     assert all(getattr(changed, f.name) != getattr(PAIR, f.name) for f in fields(PAIR) if f.name not in kept)
-    assert shown(changed, Order.VU) == shown(PAIR, Order.VU)
+    assert shown(changed, Order.BA) == shown(PAIR, Order.BA)
 
 
 # Stress tests on the user's own data.
@@ -142,10 +142,10 @@ def test_a_changed_text_is_asked_again_only_where_its_verdict_should_stay():
 
 
 def test_a_design_without_originals_keeps_its_id():
-    assert Design(repeats=2).as_json() == StressDesign(repeats=2).as_json() == {"repeats": 2, "arms": ("baseline",)}
+    assert Design(repeats=2).as_json() == StressDesign(repeats=2).as_json() == {"repeats": 2, "variants": ("baseline",)}
     assert StressDesign(original_repeats=3, seeds=2).as_json() == {
         "repeats": 1,
-        "arms": ("baseline",),
+        "variants": ("baseline",),
         "original_repeats": 3,
         "seeds": 2,
     }
@@ -155,8 +155,8 @@ def test_a_design_without_originals_keeps_its_id():
 @pytest.mark.parametrize(
     "design",
     [
-        DatasheetDesign(repeats=3, arms=("baseline", "strict"), steps={"strict": (1.0,)}),
-        StressDesign(repeats=2, original_repeats=3, changed_repeats=4, arms=("baseline", "strict")),
+        DatasheetDesign(repeats=3, variants=("baseline", "strict"), steps={"strict": (1.0,)}),
+        StressDesign(repeats=2, original_repeats=3, changed_repeats=4, variants=("baseline", "strict")),
         StressDesign(seeds=5, sampling=('{"temperature":1.0}',)),
     ],
 )
@@ -168,7 +168,7 @@ def test_no_stimulus_is_shown_in_more_ways_than_a_design_says(design, kind):
         len(ways(replace(PAIR, candidates=each, expectation=one, family=family), design=design, kind=kind))
         for each in texts
         for one in expected
-        for family in ("original", "typos", "delta0", "vacuum")
+        for family in ("original", "typos", "equal", "blank")
     ]
     assert 0 < max(shown_in) <= design.most_ways()
     assert Design().most_ways() is None

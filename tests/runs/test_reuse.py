@@ -72,7 +72,7 @@ def test_neither_reuse_nor_resuming_makes_a_judge_cheaper_or_dearer(tmp_path, ru
         second = run(study, "--max-cost", "9")
     one, two = (json.loads(Path(each["datasheet"]).read_text())["spend"] for each in (first, second))
     asked = responses(Path(first["datasheet"]).parent)
-    assert Decimal(one["cost"]) == Decimal(one["budget"]["booked"]) == sum(response.cost for response in asked)
+    assert Decimal(one["cost"]) == Decimal(one["budget"]["spent"]) == sum(response.cost for response in asked)
     assert float(two["cost_per_1000"]) == pytest.approx(float(one["cost_per_1000"]), rel=0.01)
     price = price_of_run(Path(first["datasheet"]).parent)
     again = price_of_run(Path(second["datasheet"]).parent)

@@ -24,7 +24,7 @@ from umpirical.runs.rewriting import estimated, rewritings_left
 from umpirical.stimuli.generation.commissions import Writer
 from umpirical.stimuli.transcripts.rewriting.edits import replaced
 from umpirical.stimuli.transcripts.rewriting.settlement import attempt, demands, drop_counts
-from umpirical.stimuli.transcripts.rewriting.simulated import PlantedRates, SimulatedRewriter, planted_verdict
+from umpirical.stimuli.transcripts.rewriting.simulated import SimulatedRewriter, TrueRates, true_verdict
 from umpirical.store.generation import GenerationStore
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 SPECS = {role: ModelSpec(adapter="simulated-rewriter", name=role) for role in TERMS.roles}
 
 
-def test_every_transcript_is_verified_or_dropped_by_what_is_planted(tmp_path):
+def test_every_transcript_is_verified_or_dropped_by_what_is_true_value(tmp_path):
     wanted = commissions(20)
     with ChatServer(simulated_answers(), latency=0.005) as server:
         found, watch = rewritten(wanted, tmp_path, server.base_url)
@@ -45,7 +45,7 @@ def test_every_transcript_is_verified_or_dropped_by_what_is_planted(tmp_path):
         if each.stimulus is not None:
             made = transcript_from_text(each.stimulus.candidates[0])
             assert list(made.problems()) == []
-            assert planted_verdict(made, "confirm", ITEM.scale.labels, seed=1) == commission.target
+            assert true_verdict(made, "confirm", ITEM.scale.labels, seed=1) == commission.target
     assert Counter(each.test for each in found) == {"agent-perturbation": 20, "agent-positives": 20}
     # Nobody plans or edits what is dropped at once, and both objectives share the two verdicts on an original.
     verdicts = [body for body in server.bodies if body["model"] == "verifier"]
@@ -232,7 +232,7 @@ def grown(commission, number):
     return replace(commission, source=replace(commission.source, candidates=(transcript.text,)))
 
 
-RATES = [PlantedRates(), PlantedRates(error=0.4), PlantedRates(refusal=0.5), PlantedRates(nonsense=0.4)]
+RATES = [TrueRates(), TrueRates(error=0.4), TrueRates(refusal=0.5), TrueRates(nonsense=0.4)]
 
 
 @pytest.mark.parametrize("rates", RATES, ids=["sound", "errs", "refuses", "babbles"])

@@ -52,8 +52,8 @@ class LlamaServer:
     """None takes one for each processor."""
     cache: bool = True
     """Whether the beginning that a prompt shares with the one before is not read again. That is faster, but changes the
-    log-probabilities, and so free text even at temperature 0. Without it, and with one slot, the same question gets the
-    same answer."""
+    log-probabilities, and so free text even at temperature 0. Without it, and with one position, the same question
+    gets the same answer."""
     deadline: float = 120.0
     """Seconds until it must answer."""
 

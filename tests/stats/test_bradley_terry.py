@@ -108,8 +108,8 @@ def test_ties_do_not_pull_weights_together():
 
 @pytest.mark.parametrize(("name", "runs"), CASES)
 def test_weights_are_recovered_and_covered(name, runs):
-    planted, tie, tasks, per_task = JUDGES[name]
-    theta, rng = np.array(planted), np.random.default_rng([runs, tasks])
+    true_value, tie, tasks, per_task = JUDGES[name]
+    theta, rng = np.array(true_value), np.random.default_rng([runs, tasks])
     found = [estimate_weights(*sample(theta, tie, rng, tasks=tasks, per_task=per_task)) for _ in range(runs)]
     values = np.array([weights.value for weights in found])
     # The added answers pull weights together, by less than a quarter of their own uncertainty.

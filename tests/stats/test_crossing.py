@@ -8,7 +8,7 @@ from umpirical.stats.intervals import jackknife
 
 
 def test_by_hand():
-    """Two clusters that agree: slot .25, label .5, list -.25 give d = .5, -.5, 1, 0 in the four cells."""
+    """Two clusters that agree: position .25, label .5, list -.25 give d = .5, -.5, 1, 0 in the four cells."""
     cells = [[1, 1, 1], [1, -1, 1], [1, 1, -1], [1, -1, -1]]
     found = crossed_effects([0] * 4 + [1] * 4, cells * 2, [1] * 8, [0.5, -0.5, 1.0, 0.0] * 2)
     assert found.value == pytest.approx([0.25, 0.5, -0.25])

@@ -1,4 +1,4 @@
-"""Verdicts of several judges, held to hand-made values, to another implementation and to planted errors."""
+"""Verdicts of several judges, held to hand-made values, to another implementation and to true value errors."""
 
 import numpy as np
 import pytest
@@ -97,7 +97,7 @@ def test_dawid_and_skene_agrees_with_plain_loops():
 
 def test_dawid_and_skene_recovers_planted_rates_without_any_label():
     rng = np.random.default_rng(4)
-    planted = np.array(
+    true_value = np.array(
         [
             [[0.9, 0.05, 0.05], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]],
             [[0.7, 0.2, 0.1], [0.05, 0.9, 0.05], [0.1, 0.1, 0.8]],
@@ -106,9 +106,9 @@ def test_dawid_and_skene_recovers_planted_rates_without_any_label():
         ]
     )
     truth = rng.choice(3, 4000, p=[0.25, 0.25, 0.5])
-    said = np.array([[rng.choice(3, p=planted[judge, true]) for judge in range(4)] for true in truth])
+    said = np.array([[rng.choice(3, p=true_value[judge, true]) for judge in range(4)] for true in truth])
     rule = dawid_skene(said)
-    assert np.exp(rule.support).transpose(0, 2, 1) == pytest.approx(planted, abs=0.05)
+    assert np.exp(rule.support).transpose(0, 2, 1) == pytest.approx(true_value, abs=0.05)
     assert np.exp(rule.start) == pytest.approx([0.25, 0.25, 0.5], abs=0.04)
     better = (rule.verdicts(said) == truth).mean()
     assert better >= (majority(4).verdicts(said) == truth).mean()
@@ -135,9 +135,9 @@ def test_the_effective_number_of_judges_is_that_of_the_planted_correlation(corre
     rng = np.random.default_rng(6)
     found = alike_ballots(rng, judges=9, calls=60_000, correlation=correlation)
     pairs = error_correlations(found.votes, found.truth)[np.triu_indices(9, 1)]
-    planted = phi(0.15, correlation)
-    assert pairs.mean() == pytest.approx(planted, abs=0.01)
-    assert effective_judges(9, float(pairs.mean())) == pytest.approx(9 / (1 + 8 * planted), rel=0.05)
+    true_value = phi(0.15, correlation)
+    assert pairs.mean() == pytest.approx(true_value, abs=0.01)
+    assert effective_judges(9, float(pairs.mean())) == pytest.approx(9 / (1 + 8 * true_value), rel=0.05)
 
 
 def test_nine_judges_whose_errors_correlate_by_half_are_worth_less_than_two():

@@ -174,7 +174,7 @@ def test_tie_aware_sensitivity_by_hand():
     assert not found.ceiling
 
 
-def test_tie_aware_sensitivity_recovers_what_was_planted():
+def test_tie_aware_sensitivity_recovers_what_was_true_value():
     mu, c, calls = 2.0, 1.2, 10_000_000
     hits, alarms = round(norm.sf(c - mu) * calls), round(2 * norm.sf(c) * calls)
     found = sensitivity(hits, calls, named=alarms, equal_calls=calls)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from umpirical.measures.estimates.rates import Counted, clustered_rate
-from umpirical.reports.limits import one_sided
+from umpirical.reports.checks import one_sided
 from umpirical.reports.record import MeasureRecord
 from umpirical.stats.differences import paired_difference
 from umpirical.stats.intervals import cluster_mean, cluster_wilson
@@ -38,8 +38,10 @@ def decided(alpha, side="high"):
     def bound(y, n):
         score = y if side == "high" else np.asarray(n) - y
         counts = [Counted(str(k), float(score[k]), float(n[k])) for k in range(len(n))]
-        result = clustered_rate(counts, unit="pair", empty="", left_out={})
-        measure = MeasureRecord(name="x", title="", about="", worse="higher", arm="baseline", stratum="", result=result)
+        result = clustered_rate(counts, unit="pair", empty="", excluded={})
+        measure = MeasureRecord(
+            name="x", title="", about="", worse="higher", variant="baseline", stratum="", result=result
+        )
         found = one_sided(measure, result, side, alpha=alpha, count_missing=True)
         return found if side == "high" else 1 - found
 

@@ -54,7 +54,7 @@ def test_ties_are_those_of_the_reference():
     held_to_reference(mean, 300, (0.641893683205659, 0.603692555501143, 0.680094810910175))
 
 
-def test_a_judge_that_says_the_opposite_is_left_out_of_account():
+def test_a_judge_that_says_the_opposite_is_excluded_of_account():
     truth = np.random.default_rng(5).normal(size=400).clip(-2, 2) / 4 + 0.5
     mean = powered_mean(truth[:100], 1 - truth[:100], 1 - truth[100:])
     assert mean.tuning == 0

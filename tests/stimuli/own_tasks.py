@@ -176,7 +176,7 @@ CROSSED_SINGLE = (
 
 def write_own_study(folder: Path, task: str, judge: str = "model: {adapter: simulated, name: careful}") -> Path:
     (folder / "own.yaml").write_text(task)
-    ladder = "" if "\ncontext:" in task else ", ladder: filler"
+    ladder = "" if "\ncontext:" in task else ", graded: filler"
     study = f"study: own\ntasks: [own.yaml]\ndesign: {{size: screen{ladder}}}\njudges:\n  - name: any\n    {judge}\n"
     (folder / "umpirical.yaml").write_text(study)
     return folder

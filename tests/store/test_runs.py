@@ -35,8 +35,10 @@ def test_the_manifest_comes_back(store):
 
 def test_a_plan_comes_back_shard_by_shard(store):
     trials = [
-        (Trial(f"t{number}", f"p{number // 2}", "s", Presentation(order, arm, number)), number)
-        for number, (order, arm) in enumerate([(Order.UV, "baseline"), (Order.VU, "baseline"), (Order.UV, "strict")])
+        (Trial(f"t{number}", f"p{number // 2}", "s", Presentation(order, variant, number)), number)
+        for number, (order, variant) in enumerate(
+            [(Order.AB, "baseline"), (Order.BA, "baseline"), (Order.AB, "strict")]
+        )
     ]
     assert store.plan_size() is None
     digests = [store.write_plan_shard(0, trials[:2]), store.write_plan_shard(1, trials[2:])]

@@ -1,4 +1,4 @@
-"""The demo finds what was planted."""
+"""The demo finds what was built in."""
 
 import json
 import re
@@ -34,8 +34,8 @@ def test_each_planted_defect_is_found_with_its_value_in_the_interval(demo, judge
     for defect in PROFILES[judge].defects:
         measure = measures[defect]
         low, high = measure.result.interval.low, measure.result.interval.high
-        assert low is None or low <= measure.planted, defect
-        assert high is None or measure.planted <= high, defect
+        assert low is None or low <= measure.true_value, defect
+        assert high is None or measure.true_value <= high, defect
         # Found means more than covered: the interval keeps clear of what a sound judge would show.
         match defect:
             case ("target-sensitivity", _):
@@ -61,7 +61,9 @@ def test_the_sound_judge_passes_and_the_bad_ones_do_not(demo, run_demo):
     texts = {judge: (of(demo, judge) / "datasheet.json").read_text() for judge in PROFILES}
     found = {judge: Datasheet.model_validate_json(text).decision for judge, text in texts.items()}
     assert {judge: found[judge].verdict for judge in DECISIONS} == DECISIONS
-    assert [judge for judge, decision in found.items() if decision.verdict in {"use", "use-with-limits"}] == ["careful"]
+    assert [judge for judge, decision in found.items() if decision.verdict in {"use", "use-with-restrictions"}] == [
+        "careful"
+    ]
     for judge, decision in found.items():
         said = f"\n{judge}: {PROFILES[judge].about}\n  {decision.title} (policy ranking): {decision.sentences[0]}\n"
         assert said in run_demo[1]
@@ -71,10 +73,10 @@ def test_most_planted_values_of_all_judges_lie_in_their_intervals(demo):
     inside = total = 0
     for judge in PROFILES:
         for measure in Datasheet.model_validate_json((of(demo, judge) / "datasheet.json").read_text()).measures:
-            if measure.planted is not None and measure.result.kind == "estimate" and measure.result.interval:
+            if measure.true_value is not None and measure.result.kind == "estimate" and measure.result.interval:
                 low, high = measure.result.interval.low, measure.result.interval.high
                 total += 1
-                inside += (low is None or low <= measure.planted) and (high is None or measure.planted <= high)
+                inside += (low is None or low <= measure.true_value) and (high is None or measure.true_value <= high)
     assert total > 140
     # 95 % intervals, correlated within a judge: five sixths would already be a bug.
     assert inside / total > 0.9
@@ -91,7 +93,7 @@ def test_it_ends_at_an_index_with_the_judge_that_passes_first(demo, run_demo):
 def test_the_audit_columns_add_up(demo):
     for judge in PROFILES:
         for row in json.loads((of(demo, judge) / "datasheet.json").read_text())["audit"]:
-            outcomes = ("slot_1", "slot_2", "tie", "abstained", "unparsed", "failed", "unasked")
+            outcomes = ("position_1", "position_2", "tie", "abstained", "unparsed", "failed", "unasked")
             assert row["planned"] == sum(row[name] for name in outcomes)
 
 

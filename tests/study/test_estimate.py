@@ -80,13 +80,13 @@ def test_calls_are_priced_one_by_one_and_not_by_their_sum(plan):
     assert found.price_table == "genai-prices 0.2.1"
 
 
-def test_an_answer_that_nothing_constrains_is_expected_to_use_up_its_limit(plan):
+def test_an_answer_that_nothing_constrains_is_expected_to_use_up_its_check(plan):
     judge = "    answer: {constrained: false}\n    decoding: {max_tokens: 90}\n"
     _, found = plan(f"{LOCAL}, price: free", judge=judge)
     assert (found.output_tokens.expected, found.output_tokens.at_most, found.output_basis) == (90, 90, "max-tokens")
 
 
-def test_a_limit_below_what_is_expected_is_what_is_expected(plan):
+def test_a_check_below_what_is_expected_is_what_is_expected(plan):
     _, found = plan(f"{LOCAL}, price: free", judge="    decoding: {max_tokens: 8}\n")
     assert (found.output_tokens.expected, found.output_basis) == (8, "constrained")
 
@@ -261,7 +261,7 @@ def test_a_judge_whose_order_is_fixed_has_no_pairs(plan):
 def test_one_task_gives_no_interval(plan, tmp_path):
     (tmp_path / "own.yaml").write_text(CROSSED_SINGLE)
     _, found = plan("adapter: simulated, name: careful", tasks="tasks: [own.yaml]\n")
-    # Two vacuum prompts; an equal pair, two quads and a conflict, in both orders.
+    # Two vacuum prompts; an equal pair, two crossed pairs and a conflict, in both orders.
     assert found.calls == 2 + 2 * (1 + 2 * 2)
     assert found.precision == ()
 

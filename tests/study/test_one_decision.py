@@ -116,7 +116,7 @@ def agent_study(folder):
 
 
 def pairs_study(folder):
-    more = "edits: [inline-spacing]\npolicy: {accuracy: 0.5, same_slot: 0.5, changes: 0.3, without_verdict: 0.3}\n"
+    more = "edits: [inline-spacing]\npolicy: {accuracy: 0.5, same_position: 0.5, changes: 0.3, without_verdict: 0.3}\n"
     write_pairs_study(folder, rows=labelled(24), profiles=COMPARERS, functions=COMPARES, more=more)
 
 

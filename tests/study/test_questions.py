@@ -10,7 +10,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Measure
 from umpirical.measures.catalogue import MEASURES
 from umpirical.measures.estimates.rates import PLANNING_CORRELATION, Counted, clustered_rate
-from umpirical.reports.limits import one_sided
+from umpirical.reports.checks import one_sided
 from umpirical.reports.record import measure_record
 from umpirical.study.estimate import Precision, Question, RunEstimate, parse_question, plan_question
 
@@ -42,7 +42,7 @@ def row(units=48, tasks=24, measure="dark-current", stratum="") -> Precision:
         ("dark-current@empty<=0.1", Question("dark-current", "empty", "at_most", 0.1)),
     ],
 )
-def test_a_question_is_a_measure_a_part_and_a_limit(text, question):
+def test_a_question_is_a_measure_a_part_and_a_check(text, question):
     assert parse_question(text) == question
 
 
@@ -67,7 +67,7 @@ def test_a_judge_without_errors_needs_what_wilson_needs():
     assert first.in_each == 4
 
 
-def test_more_correlated_units_more_power_and_a_nearer_limit_need_more():
+def test_more_correlated_units_more_power_and_a_nearer_check_need_more():
     question = parse_question("target-sensitivity@5>=0.9")
     rows = row(32, 16, "target-sensitivity", "5")
     needed = plan_question(planned(rows), question, power=0.9).needed
@@ -103,18 +103,18 @@ def test_what_the_plan_does_not_have_is_said_with_what_it_has():
     assert refused.value.fix == "choose one of: the whole, empty"
 
 
-def settled(true: float, limit: float, *, tasks: int, runs: int, seed: int) -> float:
-    """Share of simulated runs that a policy calls within the limit: two units in each task, correlated at .05."""
+def settled(true: float, check: float, *, tasks: int, runs: int, seed: int) -> float:
+    """Share of simulated runs that a policy calls within the threshold: two units in each task, correlated at .05."""
     rng = np.random.default_rng(seed)
     spread = (1 - PLANNING_CORRELATION) / PLANNING_CORRELATION
     rates = rng.beta(true * spread, (1 - true) * spread, (runs, tasks)) if true else np.zeros((runs, tasks))
-    return float(np.mean([upper(counts) <= limit for counts in rng.binomial(2, rates)]))
+    return float(np.mean([upper(counts) <= check for counts in rng.binomial(2, rates)]))
 
 
 def upper(counts) -> float:
-    """The limit from above that a policy looks at."""
+    """The check from above that a policy looks at."""
     found = clustered_rate(
-        [Counted(str(task), float(count), 2) for task, count in enumerate(counts)], unit="prompt", empty="", left_out={}
+        [Counted(str(task), float(count), 2) for task, count in enumerate(counts)], unit="prompt", empty="", excluded={}
     )
     measure = measure_record(MEASURES.get("dark-current"), Measure("dark-current", found))
     return one_sided(measure, measure.result, "high", alpha=0.05, count_missing=True)

@@ -39,13 +39,13 @@ def test_runs_and_records_say_what_is_booked(umpirical, tmp_path):
         _, out, _ = umpirical("run", study, "--yes", "--max-cost", "5000", "--json")
         bill = Budget(tmp_path).booked([ACCOUNT]).bill
         said = json.loads(out)[0]["budget"]
-        assert Decimal(said["booked"]) == bill.total == Decimal(said["billed"]) + Decimal(said["uncertain"])
+        assert Decimal(said["spent"]) == bill.total == Decimal(said["billed"]) + Decimal(said["uncertain"])
         assert said["uncertain_calls"] == bill.uncertain_calls == bill.faults["undercounted"] > 0
         assert said["billed_calls"] == bill.billed_calls > 0
         assert bill.uncertain_calls + bill.billed_calls == server.requests
         _, out, _ = umpirical("list", tmp_path, "--json")
         (state,) = json.loads(out)
-        assert [Decimal(state[name]) for name in ("booked", "billed", "uncertain")] == [
+        assert [Decimal(state[name]) for name in ("spent", "billed", "uncertain")] == [
             bill.total,
             bill.billed,
             bill.uncertain,
@@ -83,7 +83,7 @@ def test_the_front_door_keeps_the_same_budget(tmp_path):
         assert f"max_cost={need}" in refused.value.fix
         (report,) = front_door.run(study, max_cost=need, progress=False, trust=True)
         assert report.record.complete
-        assert report.record.spend.budget.booked == server.bill == report.record.spend.cost
+        assert report.record.spend.budget.spent == server.bill == report.record.spend.cost
 
 
 @pytest.mark.parametrize(

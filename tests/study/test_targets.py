@@ -20,7 +20,7 @@ design: {size: full, repeats: 3}
 """
 
 BASELINE = {"size": "screen"}
-DESIGN = {"size": "screen", "arms": ["baseline", "strict"], "repeats": 2}
+DESIGN = {"size": "screen", "variants": ["baseline", "strict"], "repeats": 2}
 
 
 def study_of(targets, folder, design, **defaults):
@@ -79,7 +79,7 @@ def test_a_judge_that_is_not_in_the_study_file_may_be_named_all_the_same(tmp_pat
     assert [judge.name for judge in study.spec.judges] == ["coin"]
 
 
-def test_prompts_that_a_judge_names_are_its_arms(tmp_path):
+def test_prompts_that_a_judge_names_are_its_variants(tmp_path):
     (tmp_path / "own.yaml").write_text(
         "model: {adapter: simulated, name: coin}\nprompts: {baseline: 'builtin:compare-strict'}\n"
     )
@@ -87,7 +87,7 @@ def test_prompts_that_a_judge_names_are_its_arms(tmp_path):
     assert list(judge.prompts) == ["baseline"]
 
 
-def test_an_arm_that_a_judge_has_no_prompt_for_is_not_dropped_without_a_word(tmp_path):
+def test_an_variant_that_a_judge_has_no_prompt_for_is_not_dropped_without_a_word(tmp_path):
     with pytest.raises(UsageError, match="no prompt for prompt variant strict"):
         study_of(["my.module:judge"], tmp_path, DESIGN)
 

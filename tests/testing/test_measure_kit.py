@@ -34,16 +34,16 @@ from umpirical.testing.sample_tallies import (
 NAME = "ladder-ties"
 
 
-def ladder_ties(tallies, arm):
+def ladder_ties(tallies, variant):
     """Share of calls on the ladder that are a tie.
 
     Formula: ties / calls. Level: pair. Bounds: 0 to 1. Undefined without a pair. Interval: cluster-Wilson over tasks.
     """
-    return [Measure(NAME, share(ladder(tallies, arm)), arm)]
+    return [Measure(NAME, share(ladder(tallies, variant)), variant)]
 
 
-def ladder(tallies, arm):
-    return [tally for tally in tallies.pairs if tally.arm == arm and tally.family == Family.LADDER]
+def ladder(tallies, variant):
+    return [tally for tally in tallies.pairs if tally.variant == variant and tally.family == Family.GRADED]
 
 
 def share(chosen):
@@ -51,7 +51,7 @@ def share(chosen):
         [Counted(tally.cluster, tally.tie_calls / 2, tally.pairs) for tally in chosen],
         unit="pair",
         empty="no pair was answered",
-        left_out={"without an answer": sum(tally.incomplete for tally in chosen)},
+        excluded={"without an answer": sum(tally.incomplete for tally in chosen)},
     )
 
 
@@ -68,15 +68,17 @@ def computed(function):
     """The sound measure computed otherwise, its docstring kept."""
 
     @wraps(ladder_ties)
-    def compute(tallies, arm):
-        return function(tallies, arm)
+    def compute(tallies, variant):
+        return function(tallies, variant)
 
     return {"compute": compute}
 
 
 def result(change):
     """The sound measure with every result changed, Undefined ones included."""
-    return computed(lambda tallies, arm: [replace(m, result=change(m.result)) for m in ladder_ties(tallies, arm)])
+    return computed(
+        lambda tallies, variant: [replace(m, result=change(m.result)) for m in ladder_ties(tallies, variant)]
+    )
 
 
 def estimate(**changes):
@@ -119,43 +121,43 @@ def test_what_is_no_measure_is_said_to_be_none():
 # What a broken measure does.
 
 
-def raises(tallies, arm):
-    chosen = ladder(tallies, arm)
+def raises(tallies, variant):
+    chosen = ladder(tallies, variant)
     rate = sum(tally.tie_calls for tally in chosen) / sum(tally.pairs for tally in chosen)
-    return ladder_ties(tallies, arm) if rate >= 0 else []
+    return ladder_ties(tallies, variant) if rate >= 0 else []
 
 
-def raises_for_grades(tallies, arm):
+def raises_for_grades(tallies, variant):
     if tallies.grade_pairs:
-        raise KeyError("ladder")
-    return ladder_ties(tallies, arm)
+        raise KeyError("graded")
+    return ladder_ties(tallies, variant)
 
 
-def spoils(tallies, arm):
-    found = ladder_ties(tallies, arm)
-    for tally in ladder(tallies, arm):
+def spoils(tallies, variant):
+    found = ladder_ties(tallies, variant)
+    for tally in ladder(tallies, variant):
         object.__setattr__(tally, "tie_calls", 0)
     return found
 
 
-def first_only(tallies, arm):
+def first_only(tallies, variant):
     """Of several tallies of one task, the first is taken for all."""
     first = {}
-    for tally in ladder(tallies, arm):
+    for tally in ladder(tallies, variant):
         first.setdefault(tally.cluster, tally)
-    return [Measure(NAME, share(first.values()), arm)]
+    return [Measure(NAME, share(first.values()), variant)]
 
 
-def gaps_of_the_first(tallies, arm):
-    [measure] = ladder_ties(tallies, arm)
-    gaps = {"without an answer": 1 + chosen[0].incomplete} if (chosen := ladder(tallies, arm)) else {}
-    return [replace(measure, result=replace(measure.result, left_out=gaps))]
+def gaps_of_the_first(tallies, variant):
+    [measure] = ladder_ties(tallies, variant)
+    gaps = {"without an answer": 1 + chosen[0].incomplete} if (chosen := ladder(tallies, variant)) else {}
+    return [replace(measure, result=replace(measure.result, excluded=gaps))]
 
 
-def steps_as_they_come(tallies, arm):
-    steps = dict.fromkeys(tally.delta for tally in ladder(tallies, arm))
+def steps_as_they_come(tallies, variant):
+    steps = dict.fromkeys(tally.delta for tally in ladder(tallies, variant))
     return [
-        Measure(NAME, share([tally for tally in ladder(tallies, arm) if tally.delta == step]), arm, f"{step:g}")
+        Measure(NAME, share([tally for tally in ladder(tallies, variant) if tally.delta == step]), variant, f"{step:g}")
         for step in steps
     ]
 
@@ -169,20 +171,20 @@ def smoothed(found):
 
 def nothing_is_zero(found):
     zero = Estimate(0.0, 0.0, 1, "pair", Interval(0.0, 0.5, method="made up"), 1)
-    return zero if isinstance(found, Undefined) and not found.left_out else found
+    return zero if isinstance(found, Undefined) and not found.excluded else found
 
 
 def unanswered_is_zero(found):
-    zero = Estimate(0.0, 0.0, 1, "pair", Interval(0.0, 0.5, method="made up"), 1, left_out={"without an answer": 1})
-    return zero if isinstance(found, Undefined) and found.left_out else found
+    zero = Estimate(0.0, 0.0, 1, "pair", Interval(0.0, 0.5, method="made up"), 1, excluded={"without an answer": 1})
+    return zero if isinstance(found, Undefined) and found.excluded else found
 
 
 def says_nothing_of_gaps(found):
-    return replace(found, left_out={}) if isinstance(found, Undefined) else found
+    return replace(found, excluded={}) if isinstance(found, Undefined) else found
 
 
-def only_if_answered(tallies, arm):
-    return ladder_ties(tallies, arm) if any(tally.pairs for tally in ladder(tallies, arm)) else []
+def only_if_answered(tallies, variant):
+    return ladder_ties(tallies, variant) if any(tally.pairs for tally in ladder(tallies, variant)) else []
 
 
 def one_task_is_enough(found):
@@ -191,19 +193,19 @@ def one_task_is_enough(found):
     return found
 
 
-def every_arm(tallies, arm):
-    return [Measure(NAME, share([tally for tally in tallies.pairs if tally.family == Family.LADDER]), arm)]
+def every_variant(tallies, variant):
+    return [Measure(NAME, share([tally for tally in tallies.pairs if tally.family == Family.GRADED]), variant)]
 
 
-def every_kind(tallies, arm):
-    chosen = [tally for tally in tallies.calls if tally.arm == arm]
+def every_kind(tallies, variant):
+    chosen = [tally for tally in tallies.calls if tally.variant == variant]
     found = clustered_rate(
         [Counted(tally.cluster, tally.failed, tally.planned - tally.unasked) for tally in chosen],
         unit="call",
         empty="no call was made",
-        left_out={"not asked yet": sum(tally.unasked for tally in chosen)},
+        excluded={"not asked yet": sum(tally.unasked for tally in chosen)},
     )
-    return [Measure(NAME, found, arm)]
+    return [Measure(NAME, found, variant)]
 
 
 TURNS = count(1)
@@ -234,17 +236,23 @@ BROKEN = [
     ("protocols", {"protocols": "datasheet"}),
     ("protocols", {"protocols": ()}),
     ("protocols", {"protocols": ("datasheet", " ")}),
-    ("docstring", {"compute": every_arm}),
+    ("docstring", {"compute": every_variant}),
     ("docstring", {"compute": first_only}),
     ("never raises", computed(raises)),
     ("never raises", computed(raises_for_grades)),
-    ("results", computed(lambda tallies, arm: iter(ladder_ties(tallies, arm)))),
+    ("results", computed(lambda tallies, variant: iter(ladder_ties(tallies, variant)))),
     ("results", computed(lambda *_: None)),
-    ("results", computed(lambda tallies, arm: [share(ladder(tallies, arm))])),
-    ("results", computed(lambda _, arm: [Measure(NAME, 0.5, arm)])),
-    ("own name", computed(lambda tallies, arm: [replace(m, name="tie-rate") for m in ladder_ties(tallies, arm)])),
-    ("own arm", computed(lambda tallies, arm: [replace(m, arm="baseline") for m in ladder_ties(tallies, arm)])),
-    ("one result per part", computed(lambda tallies, arm: ladder_ties(tallies, arm) * 2)),
+    ("results", computed(lambda tallies, variant: [share(ladder(tallies, variant))])),
+    ("results", computed(lambda _, variant: [Measure(NAME, 0.5, variant)])),
+    (
+        "own name",
+        computed(lambda tallies, variant: [replace(m, name="tie-rate") for m in ladder_ties(tallies, variant)]),
+    ),
+    (
+        "own variant",
+        computed(lambda tallies, variant: [replace(m, variant="baseline") for m in ladder_ties(tallies, variant)]),
+    ),
+    ("one result per part", computed(lambda tallies, variant: ladder_ties(tallies, variant) * 2)),
     ("reason", result(lambda found: replace(found, reason=" ") if isinstance(found, Undefined) else found)),
     ("numbers", estimate(value=float("nan"))),
     ("numbers", estimate(value="0.5")),
@@ -269,15 +277,15 @@ BROKEN = [
     ("on its scale", estimate(interval=Interval(0.0, 1.1, method="made up"))),
     ("on its scale", estimate(value=7.5, numerator=7.5, denominator=1, interval=Interval(0.0, 9.0, method="made up"))),
     ("bounds", estimate(bounds=(0.99, 1.0))),
-    ("left out", estimate(left_out={"": 1})),
-    ("left out", estimate(left_out={"without an answer": 0})),
-    ("left out", estimate(left_out={"without an answer": 1.5})),
-    ("left out", estimate(left_out={}, bounds=None)),
-    ("says something", result(lambda _: Undefined("it is never defined", left_out={"without an answer": 1}))),
+    ("left out", estimate(excluded={"": 1})),
+    ("left out", estimate(excluded={"without an answer": 0})),
+    ("left out", estimate(excluded={"without an answer": 1.5})),
+    ("left out", estimate(excluded={}, bounds=None)),
+    ("says something", result(lambda _: Undefined("it is never defined", excluded={"without an answer": 1}))),
     ("says something", computed(lambda *_: [])),
     ("says something", {"protocols": ("agents",)}),
     ("input unchanged", computed(spoils)),
-    ("same again", estimate(left_out=lambda _: {"without an answer": next(TURNS)})),
+    ("same again", estimate(excluded=lambda _: {"without an answer": next(TURNS)})),
     ("order", computed(first_only)),
     ("order", computed(steps_as_they_come)),
     ("order", computed(gaps_of_the_first)),
@@ -287,7 +295,7 @@ BROKEN = [
     ("nothing answered", result(says_nothing_of_gaps)),
     ("nothing answered", computed(only_if_answered)),
     ("one task", result(one_task_is_enough)),
-    ("another arm", computed(every_arm)),
+    ("another variant", computed(every_variant)),
     ("another kind", computed(every_kind)),
 ]
 
@@ -305,14 +313,14 @@ def test_every_promise_is_broken_here():
 
 
 def test_tallies_of_ones_own_are_held_to_the_promises():
-    """A measure of two arms that forgets a third."""
-    third = tuple(replace(tally, arm="third") for tally in compare_tallies().pairs)
+    """A measure of two variants that forgets a third."""
+    third = tuple(replace(tally, variant="third") for tally in compare_tallies().pairs)
     forgetful = replace(
         SOUND,
-        **computed(lambda tallies, arm: ladder_ties(tallies, "baseline" if arm == "third" else arm)),
+        **computed(lambda tallies, variant: ladder_ties(tallies, "baseline" if variant == "third" else variant)),
     )
     check_measure(forgetful)
-    assert "promise 'own arm'" in broken_by(forgetful, [Tallies(pairs=third)])
+    assert "promise 'own variant'" in broken_by(forgetful, [Tallies(pairs=third)])
 
 
 def test_a_measure_for_the_protocol_of_a_plugin_passes_with_a_run_of_that_protocol():
@@ -342,7 +350,7 @@ def test_every_part_of_the_tallies_is_in_a_sample():
     samples = [each() for each in made]
     assert all(any(getattr(sample, part) for sample in samples) for part in PARTS)
     families = {tally.family for sample in samples for tally in (*sample.pairs, *sample.calls)}
-    assert families >= {*Family} - {Family.VACUUM}
+    assert families >= {*Family} - {Family.BLANK}
 
 
 @pytest.mark.parametrize(
@@ -351,7 +359,7 @@ def test_every_part_of_the_tallies_is_in_a_sample():
 def test_calls_add_up_and_have_gaps_of_every_kind(made):
     calls = made().calls
     for tally in calls:
-        answered = tally.slot_1 + tally.slot_2 + tally.tie + tally.graded + tally.abstained
+        answered = tally.position_1 + tally.position_2 + tally.tie + tally.graded + tally.abstained
         assert answered + tally.unparsed + tally.failed + tally.unasked == tally.planned
     assert all(sum(getattr(tally, gap) for tally in calls) for gap in ("unparsed", "failed", "unasked"))
 
@@ -359,11 +367,11 @@ def test_calls_add_up_and_have_gaps_of_every_kind(made):
 def test_the_orders_of_a_compared_pair_add_up():
     for tally in (*agent_pair_tallies().pairs, *labelled_tallies().pairs):
         assert tally.stable + tally.positional + tally.one_sided + tally.no_preference == tally.pairs
-        assert tally.slot_1_calls + tally.slot_2_calls + tally.tie_calls == 2 * tally.pairs
+        assert tally.position_1_calls + tally.position_2_calls + tally.tie_calls == 2 * tally.pairs
         assert tally.correct_calls + tally.wrong_calls + tally.tie_calls == 2 * tally.pairs
     for tally in compare_tallies().pairs:
         assert tally.stable + tally.positional + tally.one_sided + tally.no_preference == tally.pairs
-        assert tally.slot_1_calls + tally.slot_2_calls + tally.tie_calls == 2 * tally.pairs
+        assert tally.position_1_calls + tally.position_2_calls + tally.tie_calls == 2 * tally.pairs
         if tally.delta:
             assert tally.correct_calls + tally.wrong_calls + tally.tie_calls == 2 * tally.pairs
         assert (tally.correct_calls + tally.wrong_calls == 0) or tally.delta
@@ -382,4 +390,4 @@ def test_a_run_turned_into_another(made):
     silent = unanswered(tallies)
     assert sum(tally.unasked for tally in silent.calls) == sum(tally.planned for tally in tallies.calls)
     assert not any(tally.pairs for tally in (*silent.pairs, *silent.grade_pairs, *silent.changes))
-    assert (silent.arms(), silent.scale, silent.positive) == (tallies.arms(), tallies.scale, tallies.positive)
+    assert (silent.variants(), silent.scale, silent.positive) == (tallies.variants(), tallies.scale, tallies.positive)

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from tests.cases import each
-from tests.protocols.datasheet.samples import datasheet, two_arms
+from tests.protocols.datasheet.samples import datasheet, two_variants
 from umpirical.reports.pages import Section, plain
 from umpirical.testing.sections import Promise, check_section
 
@@ -25,7 +25,7 @@ def section(source="", **changes):
 
 
 def check(found):
-    check_section(found, [datasheet(), two_arms()])
+    check_section(found, [datasheet(), two_variants()])
 
 
 def test_a_sound_section_keeps_every_promise():

@@ -88,14 +88,14 @@ def test_a_gallery_that_cannot_be_written_leaves_the_one_before(measured, tmp_pa
     assert [path.name for path in tmp_path.iterdir()] == ["gallery"]
 
 
-def test_what_is_not_measured_is_left_out_and_said(begun, measured, tmp_path):
+def test_what_is_not_measured_is_excluded_and_said(begun, measured, tmp_path):
     studies.copied(begun, tmp_path / "begun")
     with pytest.raises(UsageError, match="no measured run"):
         write_gallery(tmp_path, tmp_path / "gallery")
     assert not (tmp_path / "gallery").exists()
     studies.copied(measured, tmp_path / "measured")
     written = write_gallery(tmp_path, tmp_path / "gallery")
-    assert written.left_out == ((begun.name, "not measured yet"),)
+    assert written.excluded == ((begun.name, "not measured yet"),)
 
 
 def test_links_are_refused_as_the_place_of_a_gallery(measured, tmp_path):

@@ -13,7 +13,7 @@ from .serving import viewing
 
 @pytest.fixture(scope="module")
 def twice(tmp_path_factory):
-    """The same judge, measured in two studies; the second time it names slot 1 whatever is in it."""
+    """The same judge, measured in two studies; the second time it names position 1 whatever is in it."""
     folder = tmp_path_factory.mktemp("twice")
     first = studies.datasheet_run(folder / "january")
     # Both may be begun within one second.
@@ -34,7 +34,7 @@ def test_it_decides_as_the_command_does(twice):
         gate = gate_run(record, policy=policy)
         assert gate.line in text
         assert f"exits with {gate.exit_code}" in text
-        assert [limit.why in text for limit in gate.limits] == [True] * len(gate.limits)
+        assert [check.why in text for check in gate.checks] == [True] * len(gate.checks)
 
 
 def test_another_run_on_the_same_stimuli_is_the_baseline(twice):
@@ -86,19 +86,19 @@ def test_the_history_shows_each_run_and_what_became_worse(twice):
     gate = gate_run(second.folder / "datasheet.json", baseline=first.folder / "datasheet.json")
     assert ", ".join(row.title for row in gate.baseline.worse) in text
     assert f"/runs/{runs['march'].key}/gate?baseline={runs['january'].key}" in text
-    # A line for each run under every limit. What was measured is drawn; the worst part is said in words.
-    assert text.count('class="trend"') == len(gate.limits)
-    parts = [limit for limit in gate.limits if limit.stratum == "each-part"]
+    # A line for each run under every check. What was measured is drawn; the worst part is said in words.
+    assert text.count('class="trend"') == len(gate.checks)
+    parts = [check for check in gate.checks if check.stratum == "each-part"]
     assert len(parts) == 2
-    assert all(limit.title.endswith("in the worst part") and limit.why in text for limit in parts)
+    assert all(check.title.endswith("in the worst part") and check.why in text for check in parts)
     undefined = text.count("an interval needs at least two")
-    assert text.count('<svg class="dot"') + undefined == 2 * (len(gate.limits) - len(parts))
+    assert text.count('<svg class="dot"') + undefined == 2 * (len(gate.checks) - len(parts))
 
 
 def test_a_damaged_record_takes_no_other_away(twice, tmp_path):
     _, first, second, _ = twice
     studies.copied(first, tmp_path / "january")
-    (studies.copied(second, tmp_path / "march") / "datasheet.json").write_text('{"format": "judge-datasheet/1"}')
+    (studies.copied(second, tmp_path / "march") / "datasheet.json").write_text('{"format": "judge-datasheet/2"}')
     with viewing(tmp_path) as found:
         runs = {run.study.name: run for study in found.view.catalogue.studies() for run in study.runs}
         [link] = [each for each in found.get(f"/runs/{runs['january'].key}").links if "/judges/" in each]

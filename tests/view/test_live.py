@@ -86,7 +86,7 @@ def test_first_estimates_say_not_yet_until_they_say_something(tmp_path):
             found.view.estimates._known.clear()
             page = found.get(found.run).text
         assert 0 < page.count(">not yet<") < page.count('-value">')
-        assert '-limits">[' in page
+        assert '-interval">[' in page
 
 
 def test_what_is_read_of_a_run_in_progress_is_what_the_report_reads(begun, tmp_path):

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 def pages_of(found):
     run = found.run
     [history] = [link.removeprefix(found.home) for link in found.get(run).links if "/judges/" in link]
-    trials = {"trials": f"{run}/trials?family=ladder", "trial": f"{run}/trials/120"}
+    trials = {"trials": f"{run}/trials?family=graded", "trial": f"{run}/trials/120"}
     return {"studies": "/", "run": run, "gate": f"{run}/gate", "history": history, **trials}
 
 
@@ -55,7 +55,7 @@ def test_the_link_leads_in_and_every_page_is_reached_by_links(browser, measured)
         page.goto(f"{found.url}/join/{found.token}")
         page.get_by_role("button", name="Open the view").click()
         page.get_by_role("link", name="stub").first.click()
-        page.get_by_role("link", name="vacuum").click()
+        page.get_by_role("link", name="blank", exact=True).click()
         page.get_by_label("Answer").select_option("1")
         page.get_by_role("button", name="Filter").click()
         page.wait_for_url("**slot=1**")

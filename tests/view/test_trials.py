@@ -15,8 +15,8 @@ from . import studies
 from .serving import viewing
 
 SQL = [
-    "ladder' or '1'='1",
-    "ladder'; drop view trial; --",
+    "graded' or '1'='1",
+    "graded'; drop view trial; --",
     "x' union select * from read_text('/etc/passwd') --",
     "${jndi:x} %s ? $1 :family",
     "\x00",
@@ -60,12 +60,12 @@ def test_all_trials_are_on_the_pages_once_and_in_order(standing, rows):
 @pytest.mark.parametrize(
     ("query", "holds"),
     [
-        ("family=ladder", lambda row: row["family"] == "ladder"),
-        ("family=ladder&step=1", lambda row: (row["family"], row["delta"]) == ("ladder", 1.0)),
+        ("family=graded", lambda row: row["family"] == "graded"),
+        ("family=graded&step=1", lambda row: (row["family"], row["delta"]) == ("graded", 1.0)),
         ("slot=1", lambda row: row["choice"] == "1"),
         ("outcome=failed", lambda row: row["outcome"] == "failed"),
-        ("order=vu&slot=tie", lambda row: (row["order"], row["choice"]) == ("vu", "tie")),
-        ("family=vacuum&part=empty", lambda row: (row["family"], row["stratum"]) == ("vacuum", "empty")),
+        ("order=ba&slot=tie", lambda row: (row["order"], row["choice"]) == ("ba", "tie")),
+        ("family=blank&part=empty", lambda row: (row["family"], row["stratum"]) == ("blank", "empty")),
     ],
 )
 def test_a_filter_shows_its_trials_and_says_how_many(standing, rows, query, holds):
@@ -76,12 +76,12 @@ def test_a_filter_shows_its_trials_and_says_how_many(standing, rows, query, hold
 
 
 def test_the_counts_in_a_filter_are_those_of_the_list_that_it_leads_to(standing):
-    page = standing.get(f"{standing.run}/trials?order=uv")
+    page = standing.get(f"{standing.run}/trials?order=ab")
     options = re.findall(r'<select name="(\w+)">(.*?)</select>', page.text, re.DOTALL)
     assert {name for name, _ in options} >= {"family", "step", "slot", "outcome", "order"}
     for name, inside in options:
         value, count = re.search(r'<option value="([^"]+)"[^>]*>[^<]*\(([\d,]+)\)', inside).groups()
-        query = f"order=uv&{name}={quote(unescape(value))}" if name != "order" else f"order={value}"
+        query = f"order=ab&{name}={quote(unescape(value))}" if name != "order" else f"order={value}"
         assert counted(standing.get(f"{standing.run}/trials?{query}")) == int(count.replace(",", ""))
 
 
@@ -109,7 +109,7 @@ def test_a_page_is_a_place_in_the_plan_and_nothing_else(standing):
 def test_a_page_beyond_the_end_is_empty_and_a_page_is_never_longer(standing):
     answer = standing.get(f"{standing.run}/trials?page=999999999999")
     assert (answer.status, listed(answer)) == (200, [])
-    for more in ("size=1000000", "limit=1000000", "&".join(f"page={number}" for number in range(40))):
+    for more in ("size=1000000", "check=1000000", "&".join(f"page={number}" for number in range(40))):
         assert len(listed(standing.get(f"{standing.run}/trials?{more}"))) <= 50
     assert standing.get(f"{standing.run}/trials?{'&'.join(f'x{n}=1' for n in range(100))}").status == 400
 
@@ -129,16 +129,16 @@ def test_a_measure_leads_to_its_own_family_step_and_part(measured):
     record = read_record(measured.folder).record
     shares = shares_of_audit(record.audit)
     chosen = {(each.name, each.stratum): dict(behind(each, shares).chosen) for each in record.measures}
-    assert chosen["dark-current", ""] == {"arm": "baseline", "family": "vacuum"}
-    assert chosen["dark-current", "empty"] == {"arm": "baseline", "family": "vacuum", "part": "empty"}
-    assert chosen["target-sensitivity", "1"] == {"arm": "baseline", "family": "ladder", "step": 1.0}
-    assert chosen["tie-rate", "0"] == {"arm": "baseline", "family": "delta0"}
-    assert chosen["failure-rate", ""] == {"arm": "baseline", "outcome": "failed"}
+    assert chosen["dark-current", ""] == {"variant": "baseline", "family": "blank"}
+    assert chosen["dark-current", "empty"] == {"variant": "baseline", "family": "blank", "part": "empty"}
+    assert chosen["target-sensitivity", "1"] == {"variant": "baseline", "family": "graded", "step": 1.0}
+    assert chosen["tie-rate", "0"] == {"variant": "baseline", "family": "equal"}
+    assert chosen["failure-rate", ""] == {"variant": "baseline", "outcome": "failed"}
 
 
 def test_a_trial_shows_prompt_answer_reading_and_both_orders_and_versions(standing, rows):
-    wanted = {"choice": "1", "order": "uv", "family": "ladder"}
-    own = [place for place, row in enumerate(rows) if row["quad"] and wanted.items() <= row.items()]
+    wanted = {"choice": "1", "order": "ab", "family": "graded"}
+    own = [place for place, row in enumerate(rows) if row["crossed_pair"] and wanted.items() <= row.items()]
     ladder = next(place for place in own if not rows[place]["layout"]["labels_swapped"])
     page = standing.get(f"{standing.run}/trials/{ladder}")
     assert page.status == 200
@@ -149,10 +149,10 @@ def test_a_trial_shows_prompt_answer_reading_and_both_orders_and_versions(standi
     assert "This is not the prompt that was sent" not in text
     twins = [each for each in listed(page) if each != ladder]
     other, versions = rows[twins[0]], [rows[place] for place in twins[1:]]
-    assert (other["stimulus_id"], other["order"]) == (rows[ladder]["stimulus_id"], "vu")
-    assert {each["quad"] for each in versions} == {rows[ladder]["quad"]}
+    assert (other["stimulus_id"], other["order"]) == (rows[ladder]["stimulus_id"], "ba")
+    assert {each["crossed_pair"] for each in versions} == {rows[ladder]["crossed_pair"]}
     assert {each["version"] for each in versions} == {"a", "b"} - {rows[ladder]["version"]} or len(versions) == 2
-    assert [each["order"] for each in versions] == ["uv", "vu"]
+    assert [each["order"] for each in versions] == ["ab", "ba"]
 
 
 def test_outcomes_that_are_no_verdict_are_shown_as_what_they_are(standing, rows):

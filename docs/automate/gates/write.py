@@ -22,16 +22,16 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "explanation" / "reliability"))
 
-from planted import JUDGES, Planted, draw
+from known_judges import JUDGES, KnownJudge, draw
 from write import measured, planned
 
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.spec import preset
+from umpirical.reports.checks import hold_checks
 from umpirical.reports.decision import EXIT_CODES, decide
-from umpirical.reports.gate import BaselineRecord, Ruling, own_limits, ruling
-from umpirical.reports.limits import hold_limits
-from umpirical.reports.record import LimitRecord
+from umpirical.reports.gate import BaselineRecord, Ruling, own_checks, ruling
+from umpirical.reports.record import CheckRecord
 from umpirical.reports.regressions import MARGIN, regressions
 from umpirical.reports.significance import LEVEL
 
@@ -46,12 +46,12 @@ CORRELATION = 0.05
 USED, REFUSED, OPEN, REGRESSED = 0, 3, 4, 7
 
 SOUND = "1 % lapses, DC .7 %"
-"""The judge that regressions are planted in."""
+"""The judge that regressions are built in in."""
 
 CAREFUL = "simulated:careful, as it ships"
 
-TWICE: dict[str, Planted] = {
-    CAREFUL: Planted(
+TWICE: dict[str, KnownJudge] = {
+    CAREFUL: KnownJudge(
         dark=0.0018, equal={"one-sided": 0.03}, quads={0.0: {"tie": 0.4}, 1.0: {"one version": 0.005}}, sound=True
     ),
     **{
@@ -72,7 +72,7 @@ TWICE: dict[str, Planted] = {
         )
     },
 }
-"""The judges that are measured twice. What is planted in the first is what its profile says."""
+"""The judges that are measured twice. What is built in in the first is what its profile says."""
 
 SHOWN = {
     CAREFUL: "`simulated:careful`",
@@ -101,7 +101,7 @@ WORSE_RUNS = 0.4
 """Of the pairs that are drawn of one judge: so many are drawn of a sound and a worse one."""
 
 
-def worse_judges() -> dict[str, Planted]:
+def worse_judges() -> dict[str, KnownJudge]:
     """The sound judge, but for one defect of a stated size."""
     sound = JUDGES[SOUND]
     made = {f"dark current .01 → {dark:.2f}": replace(sound, dark=dark) for dark in (0.10, 0.15, 0.20)}
@@ -142,7 +142,7 @@ class Ruled(NamedTuple):
 
 def all_cells() -> list[Cell]:
     same = [Cell("same", judge, "standard") for judge in TWICE]
-    same += [Cell("same", judge, "full") for judge, planted in TWICE.items() if planted.sound]
+    same += [Cell("same", judge, "full") for judge, known in TWICE.items() if known.sound]
     return same + [Cell("worse", judge, size) for judge in worse_judges() for size in ("standard", "full")]
 
 
@@ -166,7 +166,7 @@ def draw_cell(cell: Cell, runs: int) -> Counter[Ruled]:
     return found
 
 
-def _judges(cell: Cell) -> tuple[Planted, Planted]:
+def _judges(cell: Cell) -> tuple[KnownJudge, KnownJudge]:
     if cell.kind == "same":
         return TWICE[cell.judge], TWICE[cell.judge]
     return JUDGES[SOUND], worse_judges()[cell.judge]
@@ -175,23 +175,23 @@ def _judges(cell: Cell) -> tuple[Planted, Planted]:
 def rule(first: Tallies, second: Tallies, *, margin: float = MARGIN) -> Ruled:
     """Rules on two runs as `umpirical gate` does, the second against the first."""
     before, now = measured(first, [POLICY]), measured(second, [POLICY])
-    limits = hold_limits(POLICY, "compare", now, [ARM])
+    checks = hold_checks(POLICY, "compare", now, [ARM])
     differences = [contrast.measure for contrast in contrasts_between(first, second, ARM, ARM)]
     rows = regressions(
-        own_limits(limits),
+        own_checks(checks),
         before,
         now,
         paired={(one.name, one.stratum): one.result for one in differences},
         margin=margin,
     )
     earlier = BaselineRecord(judge="", run="", margin=margin, level=LEVEL, rows=rows)
-    alone = _decided(hold_limits(POLICY, "compare", before, [ARM]))
-    ruled = ruling(_decided(limits), enough=True, baseline=earlier)
+    alone = _decided(hold_checks(POLICY, "compare", before, [ARM]))
+    ruled = ruling(_decided(checks), enough=True, baseline=earlier)
     return Ruled(alone.exit_code, ruled.exit_code, bool(earlier.worse))
 
 
-def _decided(limits: Sequence[LimitRecord]) -> Ruling:
-    verdict = decide(POLICY, limits).verdict
+def _decided(checks: Sequence[CheckRecord]) -> Ruling:
+    verdict = decide(POLICY, checks).verdict
     return Ruling(verdict, "", EXIT_CODES[verdict])
 
 

@@ -23,7 +23,7 @@ SEED = 0
 QUADS_OF_A_DOMAIN = 2
 STEPS = (1, 2, 3, 4, 5)
 EVERY_FIFTH = 5
-"""Every fifth quad is one whose versions differ in the figures given, where the family has figures."""
+"""Every fifth crossed pair is one whose versions differ in the figures given, where the family has figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ def quads() -> Iterator[Quad]:
     for number, (family, place) in enumerate(chosen):
         figures = family.figures(place, place + 1, number) if number % EVERY_FIFTH == EVERY_FIFTH - 1 else None
         twin = figures or family.asked(place, number)
-        # The step moves on by one from domain to domain, so that both quads of a domain take every step in turn.
+        # The step moves on by one from domain to domain, so that both crossed pairs of a domain take every step in
+        # turn.
         step = min(STEPS[(number + number // len(STEPS)) % len(STEPS)], len(twin.versions[0].requirements))
         maker = QuadMaker(twin, number, SEED, balance)
         first, second = islice(maker.quad(step, 0, rank=number), 2)
@@ -56,25 +57,25 @@ def quads() -> Iterator[Quad]:
 
 
 def render_page() -> str:
-    shown = [part for number, quad in enumerate(quads(), 1) for part in _quad(number, quad)]
+    shown = [part for number, crossed_pair in enumerate(quads(), 1) for part in _quad(number, crossed_pair)]
     return "\n\n".join([HEAD.read_text(encoding="utf-8").strip(), *shown]) + "\n"
 
 
-def _quad(number: int, quad: Quad) -> Iterator[str]:
-    a, b = quad.twin.versions
-    yield f"## {number}. {quad.twin.family}"
-    if quad.twin.kind == "asked":
-        yield f"Domain `{quad.twin.domain}`. The versions ask for different things.\n\n{_fenced(_given(a))}"
+def _quad(number: int, crossed_pair: Quad) -> Iterator[str]:
+    a, b = crossed_pair.twin.versions
+    yield f"## {number}. {crossed_pair.twin.family}"
+    if crossed_pair.twin.kind == "asked":
+        yield f"Domain `{crossed_pair.twin.domain}`. The versions ask for different things.\n\n{_fenced(_given(a))}"
         for task in (a, b):
             yield f"Version {task.version} asks:\n\n{_fenced(task.request)}"
     else:
-        yield f"Domain `{quad.twin.domain}`. The versions ask for the same thing but give different figures."
+        yield f"Domain `{crossed_pair.twin.domain}`. The versions ask for the same thing but give different figures."
         for task in (a, b):
             yield f"Version {task.version} gives:\n\n{_fenced(_given(task))}"
         yield f"Both ask:\n\n{_fenced(a.request)}"
-    for place, text in enumerate(quad.texts, 1):
+    for place, text in enumerate(crossed_pair.texts, 1):
         yield f"Text {place}:\n\n{_fenced(text)}"
-    answers = [_answer(task, stimulus) for task, stimulus in zip((a, b), quad.stimuli, strict=True)]
+    answers = [_answer(task, stimulus) for task, stimulus in zip((a, b), crossed_pair.stimuli, strict=True)]
     heading = '<details markdown="1">\n<summary>Which text is better?</summary>'
     answered = "\n".join(answers)
     yield f"{heading}\n\n{answered}\n\n</details>"
@@ -86,7 +87,7 @@ def _given(task: Task) -> str:
 
 def _answer(task: Task, stimulus: Stimulus) -> str:
     """Which text is better under a version, by how much, and what each states of what is asked for."""
-    assert isinstance(stimulus.expectation, GivenWinner)  # noqa: S101  # a quad has no other
+    assert isinstance(stimulus.expectation, GivenWinner)  # noqa: S101  # a crossed pair has no other
     better = stimulus.expectation.candidate
     counts = [len(task.stated(text)) for text in stimulus.candidates]
     return (

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from tests.recovery.test_false_acceptance import CASES, LOOKS, pass_rate
 from umpirical.protocols.datasheet.spec import PRESETS, preset
-from umpirical.reports.policy import Limit
+from umpirical.reports.policy import Check
 
 KEPT = Path(__file__).parent / "at_thresholds.json"
 
@@ -40,10 +40,10 @@ def keep(found: dict[Cell, float]) -> None:
 
 def draw() -> None:
     found = kept()
-    for (looks, correlation), (policy, limit) in product(COLUMNS, CASES):
-        cell = (limit.measure, limit.at, limit.value, looks, correlation)
+    for (looks, correlation), (policy, check) in product(COLUMNS, CASES):
+        cell = (check.measure, check.at, check.value, looks, correlation)
         if cell not in found:
-            found[cell] = pass_rate(policy, limit, correlation=correlation, looks=looks, runs=RUNS, size="standard")
+            found[cell] = pass_rate(policy, check, correlation=correlation, looks=looks, runs=RUNS, size="standard")
             keep(found)
 
 
@@ -52,20 +52,20 @@ def table() -> str:
     found = kept()
     heads = [f"{'one look' if looks == 1 else f'{looks} looks'}, {correlation:g}" for looks, correlation in COLUMNS]
     rows = [f"| check | policies | {' | '.join(heads)} |", "| --- " * (len(heads) + 2) + "|"]
-    for _, limit in CASES:
-        cells = [found.get((limit.measure, limit.at, limit.value, *column)) for column in COLUMNS]
+    for _, check in CASES:
+        cells = [found.get((check.measure, check.at, check.value, *column)) for column in COLUMNS]
         told = ["–" if rate is None else f"{rate:.1%}" for rate in cells]
-        rows.append(f"| {_words(limit)} | {_policies(limit)} | {' | '.join(told)} |")
+        rows.append(f"| {_words(check)} | {_policies(check)} | {' | '.join(told)} |")
     return "\n".join(rows)
 
 
-def _words(limit: Limit) -> str:
-    step = f" at {limit.at}" if limit.at else ""
-    return f"`{limit.measure}`{step} {'≤' if limit.kind == 'at_most' else '≥'} {limit.value:.0%}"
+def _words(check: Check) -> str:
+    step = f" at {check.at}" if check.at else ""
+    return f"`{check.measure}`{step} {'≤' if check.kind == 'at_most' else '≥'} {check.value:.0%}"
 
 
-def _policies(limit: Limit) -> str:
-    asked = (limit.measure, limit.at, limit.value)
+def _policies(check: Check) -> str:
+    asked = (check.measure, check.at, check.value)
     having = [name for name in PRESETS if asked in {(one.measure, one.at, one.value) for one in preset(name).compare}]
     return ", ".join(f"`{name}`" for name in having)
 

@@ -17,15 +17,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reliability"))
 
 import thresholds
-from planted import JUDGES, Planted, draw
+from known_judges import JUDGES, KnownJudge, draw
 from write import measured, planned
 
 from tests.protocols.datasheet.in_process import decisions
 from tests.protocols.datasheet.tested_judges import BAD, EVERY, NOT_EXCLUDED, SOUND, Tested
 from tests.stimuli.built import built
 from umpirical.protocols.datasheet.spec import preset
+from umpirical.reports.checks import hold_checks
 from umpirical.reports.decision import decide
-from umpirical.reports.limits import hold_limits
 
 PAGE = Path(__file__).resolve().parents[1] / "judges-tested.md"
 
@@ -37,14 +37,14 @@ RUNS = 300
 CORRELATIONS = (0.0, 0.05)
 """Of the lapses within a task family."""
 
-ACCEPTED = {"use", "use-with-limits"}
+ACCEPTED = {"use", "use-with-restrictions"}
 
 LAPSING = {
     "1% lapses": JUDGES["1 % lapses, DC .7 %"],
     "2% lapses": JUDGES["2 % lapses, DC 1.4 %"],
 }
 
-LETTERS = {"use": "U", "use-with-limits": "W", "not-enough-data": "O", "do-not-use": "R"}
+LETTERS = {"use": "U", "use-with-restrictions": "W", "not-enough-data": "O", "do-not-use": "R"}
 
 TEXT = """# Judges we tested
 
@@ -114,14 +114,14 @@ def table(judges: Mapping[str, Tested]) -> str:
     return "\n".join(rows)
 
 
-def verdicts(judge: Planted, correlation: float) -> list[dict[str, str]]:
+def verdicts(judge: KnownJudge, correlation: float) -> list[dict[str, str]]:
     """What each policy decides, in pairs of runs that differ in nothing but chance."""
     plan, rng, found = planned("standard"), np.random.default_rng(7), []
     policies = [preset(name) for name in EVERY]
     for _ in range(2 * RUNS):
         measures = measured(draw(judge, plan, rng, correlation=correlation), policies)
-        held = {one: hold_limits(one, "compare", measures, ["baseline"]) for one in policies}
-        found.append({one.policy: decide(one, limits).verdict for one, limits in held.items()})
+        held = {one: hold_checks(one, "compare", measures, ["baseline"]) for one in policies}
+        found.append({one.policy: decide(one, checks).verdict for one, checks in held.items()})
     return found
 
 

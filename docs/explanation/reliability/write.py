@@ -3,7 +3,7 @@
     python docs/explanation/reliability/write.py --runs 500      draws everything anew, and keeps the counts
     python docs/explanation/reliability/write.py                 writes the page again from the counts that are kept
 
-Counts are drawn; measures, limits and decisions are the real ones, on the counts that the shipped sizes plan.
+Counts are drawn; measures, checks and decisions are the real ones, on the counts that the shipped sizes plan.
 """
 
 import argparse
@@ -23,14 +23,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from planted import JUDGES, Plan, Planted, at_curable_limits, at_limits, draw, plan_of
+from known_judges import JUDGES, KnownJudge, Plan, at_curable_limits, at_limits, draw, plan_of
 
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.spec import PRESETS, preset
 from umpirical.protocols.datasheet.stimuli import chosen_materials
+from umpirical.reports.checks import hold_checks
 from umpirical.reports.decision import Advice, decide
-from umpirical.reports.limits import hold_limits
 from umpirical.reports.policy import Policy
 from umpirical.reports.record import MeasureRecord, measure_record, part_record
 from umpirical.stimuli.controlled.datasheet_set import RECIPES, datasheet_stimuli, recipe
@@ -107,11 +107,11 @@ FIRST, SECOND = CORRELATIONS
 
 SHORT: dict[Advice, str] = {
     "use": "use",
-    "use-with-limits": "restrictions",
+    "use-with-restrictions": "restrictions",
     "do-not-use": "do not use",
     "not-enough-data": "not enough data",
 }
-ACCEPTED = ("use", "use-with-limits")
+ACCEPTED = ("use", "use-with-restrictions")
 
 Counts = dict[str, int]
 """How often each decision was made."""
@@ -120,7 +120,7 @@ Cell = tuple[str, str, float]
 """Judge, size and correlation."""
 
 
-def all_judges() -> dict[str, Planted]:
+def all_judges() -> dict[str, KnownJudge]:
     return {**JUDGES, **at_limits(), **at_curable_limits()}
 
 
@@ -144,15 +144,15 @@ def decisions(cell: Cell, plan: Plan, runs: int) -> dict[str, Counts]:
     for tallies, times in drawn_counts.items():
         measures = measured(tallies, policies)
         for policy in policies:
-            limits = hold_limits(policy, "compare", measures, ["baseline"])
-            found[policy.policy][decide(policy, limits).verdict] += times
+            checks = hold_checks(policy, "compare", measures, ["baseline"])
+            found[policy.policy][decide(policy, checks).verdict] += times
     return {name: dict(sorted(counts.items())) for name, counts in found.items()}
 
 
 def measured(tallies: Tallies, policies: Sequence[Policy]) -> list[MeasureRecord]:
-    limits = [limit for policy in policies for limit in policy.compare]
-    needs = [need.measure for limit in limits for cure in limit.cures for need in cure.needs]
-    specs = [MEASURES.get(name) for name in dict.fromkeys([*(limit.measure for limit in limits), *needs])]
+    checks = [check for policy in policies for check in policy.compare]
+    needs = [need.measure for check in checks for cure in check.cures for need in cure.needs]
+    specs = [MEASURES.get(name) for name in dict.fromkeys([*(check.measure for check in checks), *needs])]
     return [
         (part_record if measure.group else measure_record)(spec, measure)
         for spec in specs
@@ -234,7 +234,7 @@ class Page:
             case "ci-smoke":
                 return [self._percent("dark current .10", "standard", ACCEPTED, policy)]
             case "claim":
-                return [self._percent("perfect", "standard", ("use-with-limits",), policy)]
+                return [self._percent("perfect", "standard", ("use-with-restrictions",), policy)]
             case _:
                 return []
 
@@ -267,7 +267,7 @@ class Page:
         }
         yield from _table("judge", [f"{size} ({self.calls[size]:,} calls)" for size in sizes], rows)
 
-    def _shares(self, judges: Sequence[str] | Mapping[str, Planted], decided: Sequence[str]) -> Iterator[str]:
+    def _shares(self, judges: Sequence[str] | Mapping[str, KnownJudge], decided: Sequence[str]) -> Iterator[str]:
         columns = [(size, icc) for icc, sizes in CORRELATIONS.items() for size in sizes]
         yield from _table("judge", [f"{size}, {icc:g}" for size, icc in columns], {
             judge: [_percent(self.share((judge, *column), decided)) for column in columns]

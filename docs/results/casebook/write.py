@@ -25,15 +25,20 @@ from umpirical.domain.errors import UmpiricalError, UsageError
 from umpirical.domain.measures import Estimate
 from umpirical.protocols.agent.record import AgentReport
 from umpirical.protocols.datasheet.page import render_html
-from umpirical.protocols.datasheet.readout_rules import ReadoutRow, Readouts, measure_in, shown_measures
-from umpirical.protocols.datasheet.readouts import band_words, render_readouts_html
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import held_to
+from umpirical.protocols.datasheet.scoring_method_rules import (
+    ScoringMethodRow,
+    ScoringMethods,
+    measure_in,
+    shown_measures,
+)
+from umpirical.protocols.datasheet.scoring_methods import band_words, render_scoring_methods_html
 from umpirical.protocols.datasheet.spec import PRESETS, preset
 from umpirical.protocols.protocol import StudySpec
 from umpirical.reports import numbers
 from umpirical.reports.decision import TITLES
-from umpirical.reports.record import AuditRow, LimitRecord, MeasureRecord
+from umpirical.reports.record import AuditRow, CheckRecord, MeasureRecord
 from umpirical.study.file import read_study
 
 HERE = Path(__file__).resolve().parent
@@ -65,7 +70,7 @@ TITLES_TODAY = {
 
 OUTCOMES = {"PASS": "passes", "FAIL": "fails", "INCONCLUSIVE": "inconclusive"}
 
-UNITS = {"quad": "crossed pair"}
+UNITS = {"crossed_pair": "crossed pair"}
 
 
 class NotBorneOut(UmpiricalError):
@@ -124,7 +129,7 @@ class Casebook:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.sheet = cache(self._sheet)
-        self.readouts = cache(self._readouts)
+        self.scoring_methods = cache(self._scoring_methods)
         self.auditor = cache(self._auditor)
         self.writers = cache(self._writers)
 
@@ -170,23 +175,23 @@ class Casebook:
         decision = self.sheet(record).decision
         return "none" if decision is None else TITLES[decision.verdict]
 
-    def limits(self, record: str) -> list[LimitRecord]:
+    def own_checks(self, record: str) -> list[CheckRecord]:
         """What the policy holds the judge to, with its own instruction."""
-        return [limit for limit in self.sheet(record).limits if limit.arm == BASELINE]
+        return [check for check in self.sheet(record).checks if check.variant == BASELINE]
 
     def held(self, record: str, name: str, stratum: str = "") -> str:
         """The outcome of a check, and the value with the bound that decides it, in two lines of a table's cell."""
-        limit, measure = self._limit(record, name, stratum), self._measure(record, name, stratum)
-        outcome, result = OUTCOMES[limit.verdict], measure.result
-        if not isinstance(result, Estimate) or limit.bound is None:
+        check, measure = self._check(record, name, stratum), self._measure(record, name, stratum)
+        outcome, result = OUTCOMES[check.verdict], measure.result
+        if not isinstance(result, Estimate) or check.bound is None:
             return f"{outcome}<br>{_in_words(measure)[0]}"
-        side = "at least" if (limit.verdict == "FAIL") == (limit.kind == "at_most") else "at most"
-        bound = numbers.scaled(limit.bound, measure.scale)
+        side = "at least" if (check.verdict == "FAIL") == (check.kind == "at_most") else "at most"
+        bound = numbers.scaled(check.bound, measure.scale)
         return f"{outcome}<br>{numbers.measured_value(measure, result)}, {side} {bound}"
 
     def checks(self, record: str) -> str:
         """How many checks the judge passed, failed and left open."""
-        found = [limit.verdict for limit in self.limits(record)]
+        found = [check.verdict for check in self.own_checks(record)]
         passed, failed, unclear = (found.count(outcome) for outcome in OUTCOMES)
         return f"It passes {passed} of {len(found)} checks, fails {failed} and is inconclusive on {unclear}."
 
@@ -208,28 +213,28 @@ class Casebook:
         """Nothing to read. Stops unless two measures of a part have the same value."""
         return self.same(*(_ends(self._measure(record, name, stratum))[2] for name in (one, other)))
 
-    def other_arms(self, record: str) -> list[str]:
-        return [arm for arm in self.sheet(record).run.arms if arm != BASELINE]
+    def other_variants(self, record: str) -> list[str]:
+        return [variant for variant in self.sheet(record).run.variants if variant != BASELINE]
 
     def probed(self, record: str, measures: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         """Of these measures, those that have a value under another instruction: a probe is asked at some steps only."""
-        found = [m for m in self.sheet(record).measures if m.arm != BASELINE and isinstance(m.result, Estimate)]
+        found = [m for m in self.sheet(record).measures if m.variant != BASELINE and isinstance(m.result, Estimate)]
         return [key for key in measures if measure_in(found, *key)]
 
     def is_step(self, stratum: str) -> bool:
         """Whether it is a quality difference, and not a part that has a name."""
         return stratum.replace(".", "", 1).isdecimal()
 
-    def band(self, row: ReadoutRow) -> str:
+    def band(self, row: ScoringMethodRow) -> str:
         return "none" if row.band is None else band_words(row.band)
 
     def title(self, record: str, name: str) -> str:
         recorded = next(measure.title for measure in self.sheet(record).measures if measure.name == name)
         return TITLES_TODAY.get(name, recorded)
 
-    def strata(self, record: str, name: str, *, arm: str = BASELINE) -> list[str]:
+    def strata(self, record: str, name: str, *, variant: str = BASELINE) -> list[str]:
         """Of what is measured by part of the design, the parts."""
-        return [m.stratum for m in self.sheet(record).measures if (m.name, m.arm) == (name, arm) and m.stratum]
+        return [m.stratum for m in self.sheet(record).measures if (m.name, m.variant) == (name, variant) and m.stratum]
 
     def claim(  # noqa: PLR0913  # what is claimed, and four ways to claim it
         self,
@@ -252,7 +257,7 @@ class Casebook:
             f"wholly above {above}": above is None or low > above,
             f"wholly below {below}": below is None or high < below,
         }
-        if all(limit is None for limit in (at_least, at_most, above, below)):
+        if all(check is None for check in (at_least, at_most, above, below)):
             raise UsageError(f"a claim about {name} claims nothing", fix="give at_least, at_most, above or below")
         for claimed, holds in tests.items():
             if not holds:
@@ -267,13 +272,13 @@ class Casebook:
             raise NotBorneOut(f"the record says {found!r}, and the text claims {claimed!r}")
         return ""
 
-    def calls(self, record: str, arm: str, outcome: str = "") -> int:
-        """Calls of an arm that came to an outcome: to any, or to one of them."""
-        rows = [row for row in self.sheet(record).audit if row.arm == arm]
+    def calls(self, record: str, variant: str, outcome: str = "") -> int:
+        """Calls of a variant that came to an outcome: to any, or to one of them."""
+        rows = [row for row in self.sheet(record).audit if row.variant == variant]
         return sum(getattr(row, outcome) if outcome else _asked(row) for row in rows)
 
-    def verdicts(self, record: str, arm: str) -> int:
-        return sum(self.calls(record, arm, outcome) for outcome in ("slot_1", "slot_2", "tie"))
+    def verdicts(self, record: str, variant: str) -> int:
+        return sum(self.calls(record, variant, outcome) for outcome in ("position_1", "position_2", "tie"))
 
     def pace(self, record: str) -> str:
         """How long a call took, in the middle."""
@@ -288,8 +293,8 @@ class Casebook:
             raise NotBorneOut(f"{record}: {name} has a value, and the text says why it has none")
         return result.reason
 
-    def readout_rows(self, record: str) -> list[ReadoutRow]:
-        return self.readouts(record).rows
+    def scoring_method_rows(self, record: str) -> list[ScoringMethodRow]:
+        return self.scoring_methods(record).rows
 
     def study(self, model: str) -> StudySpec:
         spec: StudySpec = read_study(self.folder / "studies" / model).spec
@@ -323,8 +328,8 @@ class Casebook:
         """Attempts that were dropped for a reason."""
         return sum(words in attempt["rejected"] for attempt in self.writers()["attempts"])
 
-    def _limit(self, record: str, name: str, stratum: str) -> LimitRecord:
-        (found,) = (one for one in self.limits(record) if (one.measure, one.stratum) == (name, stratum))
+    def _check(self, record: str, name: str, stratum: str) -> CheckRecord:
+        (found,) = (one for one in self.own_checks(record) if (one.measure, one.stratum) == (name, stratum))
         return found
 
     def _measure(self, record: str, name: str, stratum: str, **where: str) -> MeasureRecord:
@@ -334,21 +339,28 @@ class Casebook:
         return found
 
     def _find(
-        self, record: str, name: str, stratum: str, *, arm: str = BASELINE, readout: str = "", on: str = "reported_on"
+        self,
+        record: str,
+        name: str,
+        stratum: str,
+        *,
+        variant: str = BASELINE,
+        scoring_method: str = "",
+        on: str = "reported_on",
     ) -> MeasureRecord | None:
-        """A measure of the judge in one arm; of a readout, `reported_on`, `chosen_on` or `against_text`."""
-        if not readout:
-            return measure_in([m for m in self.sheet(record).measures if m.arm == arm], name, stratum)
-        (row,) = (row for row in self.readout_rows(record) if row.name == readout)
+        """A measure of the judge in one variant; of a scoring method, `reported_on`, `chosen_on` or `against_text`."""
+        if not scoring_method:
+            return measure_in([m for m in self.sheet(record).measures if m.variant == variant], name, stratum)
+        (row,) = (row for row in self.scoring_method_rows(record) if row.name == scoring_method)
         return measure_in(getattr(row, on), name, stratum)
 
     def _sheet(self, record: str) -> Datasheet:
         file = f"{READER}/datasheet.json" if record == READER else f"records/{record}.json"
         return Datasheet.model_validate_json((self.folder / file).read_text(encoding="utf-8"))
 
-    def _readouts(self, record: str) -> Readouts:
-        file = self.folder / "records" / f"{record}.readouts.json"
-        return Readouts.model_validate_json(file.read_text(encoding="utf-8"))
+    def _scoring_methods(self, record: str) -> ScoringMethods:
+        file = self.folder / "records" / f"{record}.scoring-methods.json"
+        return ScoringMethods.model_validate_json(file.read_text(encoding="utf-8"))
 
     def _auditor(self) -> AgentReport:
         return AgentReport.model_validate_json((self.folder / "agents" / "judge.json").read_text(encoding="utf-8"))
@@ -382,8 +394,10 @@ def render_html_pages(folder: Path) -> dict[Path, str]:
     found = {folder / READER / "datasheet.html": render_html(book.sheet(READER))}
     for name in book.judges():
         found[pages / f"{name}.html"] = render_html(book.sheet(name))
-        readouts = (folder / "records" / f"{name}.readouts.json").read_text(encoding="utf-8")
-        found[pages / f"{name}.readouts.html"] = render_readouts_html(Readouts.model_validate_json(readouts))
+        scoring_methods = (folder / "records" / f"{name}.scoring-methods.json").read_text(encoding="utf-8")
+        found[pages / f"{name}.scoring-methods.html"] = render_scoring_methods_html(
+            ScoringMethods.model_validate_json(scoring_methods)
+        )
     return found
 
 
@@ -406,9 +420,9 @@ def _other_numbers(folder: Path, record: str) -> Iterator[str]:
     book = Casebook(folder)
     sheet = book.sheet(record)
     yield from _missing(folder / "pages" / f"{record}.html", [one for one in sheet.measures if not one.stratum])
-    rows = book.readout_rows(record)
+    rows = book.scoring_method_rows(record)
     found = [measure_in(row.reported_on, *key) for row in rows for key in shown_measures(rows)]
-    yield from _missing(folder / "pages" / f"{record}.readouts.html", [one for one in found if one])
+    yield from _missing(folder / "pages" / f"{record}.scoring-methods.html", [one for one in found if one])
 
 
 def _missing(page: Path, measures: Sequence[MeasureRecord]) -> Iterator[str]:
@@ -460,10 +474,10 @@ def _in_words(measure: MeasureRecord) -> tuple[str, str]:
     if not isinstance(result, Estimate):
         return f"undefined: {result.reason}", ""
     value = numbers.measured_value(measure, result)
-    limits = numbers.measured_interval(measure, result.interval) if result.interval else ""
+    checks = numbers.measured_interval(measure, result.interval) if result.interval else ""
     unit = UNITS.get(result.unit, result.unit)
     counts = f"{numbers.measured_counts(measure, result)} {numbers.units(unit, result.denominator)}"
-    return f"{value} {limits}".strip(), counts
+    return f"{value} {checks}".strip(), counts
 
 
 def _ends(measure: MeasureRecord) -> tuple[float, float, float, float]:

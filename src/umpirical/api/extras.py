@@ -1,4 +1,4 @@
-"""Features of single protocols, passed on: juries, readouts, drafts, and the schemas of records of several runs."""
+"""Features of single protocols: juries, scoring methods, drafts, and schemas of records of several runs."""
 
 from umpirical.claims.record import Claim, Correction
 from umpirical.protocols.datasheet.comparison import comparison_schema
@@ -14,7 +14,7 @@ from umpirical.protocols.datasheet.draft import (
     write_draft,
 )
 from umpirical.protocols.datasheet.jury import Jury, seat_jury
-from umpirical.protocols.datasheet.readouts import write_readouts
+from umpirical.protocols.datasheet.scoring_methods import write_scoring_methods
 from umpirical.protocols.datasheet.spec import chosen_policy
 from umpirical.protocols.stress.comparison import StressComparison
 from umpirical.reports.record import Strict, record_json, schema_text
@@ -34,7 +34,7 @@ __all__ = [
     "schema_of",
     "seat_jury",
     "write_draft",
-    "write_readouts",
+    "write_scoring_methods",
 ]
 
 RECORDS: dict[str, type[Strict]] = {

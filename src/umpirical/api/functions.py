@@ -92,8 +92,8 @@ def datasheet(judge: object, options: DatasheetKeywords) -> "Report[Datasheet]":
     default) counts as a failed call. `answer` sets how other replies are parsed, with the keys of `answer` in a study
     file. `name` is the judge's name in the report. `kind` is compare or grade; with `scale`, grade is the default.
 
-    `size` is screen (336 calls), paper (620), standard (1,368) or full (2,640). `arms` adds tie instructions: strict,
-    forced-choice. Each question is asked `repeats` times. `seed` draws the test cases.
+    `size` is screen (336 calls), paper (620), standard (1,368) or full (2,640). `variants` adds tie instructions:
+    strict, forced-choice. Each question is asked `repeats` times. `seed` draws the test cases.
 
     Replies are stored in `folder`, and the same call resumes an interrupted one. `concurrency` is the number of calls
     in flight, `executor` makes them, `processes` share them, and `progress` shows a bar. Paid calls need `max_cost`,
@@ -135,8 +135,9 @@ def pairs(
     `data` is a CSV, JSON Lines or Parquet file, or rows as mappings. `chosen`, `rejected` and `task` name its columns,
     and `strata` names those that split the results. Omitted columns are found by RewardBench's names: chosen, rejected,
     prompt, subset. `sample` limits the number of rows. `edits` are perturbations that a program makes in one answer at
-    a time; an empty list makes none. `policy` sets thresholds: accuracy, same_slot, changes, without_verdict. Each pair
-    is asked `repeats` times; two or more measure the judge's own noise. The other parameters are those of `datasheet`.
+    a time; an empty list makes none. `policy` sets thresholds: accuracy, same_position, changes, without_verdict. Each
+    pair is asked `repeats` times; two or more measure the judge's own noise. The other parameters are those of
+    `datasheet`.
     """
     [report] = _measured(pairs_study(judge, data, options), (), options)
     return report
@@ -176,9 +177,9 @@ def measure(
 ) -> Measures:
     """Compute measures from counts, such as those published in a paper. Makes no calls.
 
-    `counts` are tallies, or a mapping such as `{"pairs": [{"cluster": "t1", "arm": "baseline", ...}]}` with the fields
-    of `umpirical.domain.tallies.Tallies`. `kind` (compare or grade) and `protocol` (datasheet or stress) select the
-    measures. A measure whose counts are missing is undefined, with the reason.
+    `counts` are tallies, or a mapping such as `{"pairs": [{"cluster": "t1", "variant": "baseline", ...}]}` with the
+    fields of `umpirical.domain.tallies.Tallies`. `kind` (compare or grade) and `protocol` (datasheet or stress) select
+    the measures. A measure whose counts are missing is undefined, with the reason.
     """
     if isinstance(counts, Tallies):
         found = measure_all(counts, kind=kind, protocol=protocol)

@@ -96,7 +96,7 @@ class DatasheetKeywords(StudyKeywords):
     """What `datasheet` takes besides the judge."""
 
     size: str = "standard"
-    arms: Sequence[str] = ()
+    variants: Sequence[str] = ()
     repeats: int = 1
     name: str | None = None
     kind: JudgeKind | None = None

@@ -44,7 +44,7 @@ RecordT_co = TypeVar("RecordT_co", bound=Record, covariant=True)
 
 COLUMNS = {
     "measure": "text",
-    "arm": "text",
+    "variant": "text",
     "stratum": "text",
     "group": "text",
     "value": "number",
@@ -83,23 +83,23 @@ class Measures(Sequence[MeasureRecord]):
     def __len__(self) -> int:
         return len(self._measures)
 
-    def get(self, name: str, *, stratum: str = "", arm: str = BASELINE, group: str = "") -> MeasureRecord:
+    def get(self, name: str, *, stratum: str = "", variant: str = BASELINE, group: str = "") -> MeasureRecord:
         """Returns one measure: `get("target-sensitivity", stratum="1")`. If there is none, the error lists what exists.
 
-        `stratum` is a part of the design, `arm` one of the judge's prompts, and `group` a stratum of your own data. The
-        defaults select the whole design, the baseline prompt and all of the data.
+        `stratum` is a part of the design, `variant` one of the judge's prompts, and `group` a stratum of your own data.
+        The defaults select the whole design, the baseline prompt and all of the data.
         """
-        wanted = (name, stratum, arm, group)
+        wanted = (name, stratum, variant, group)
         for measure in self._measures:
-            if (measure.name, measure.stratum, measure.arm, getattr(measure, "group", "")) == wanted:
+            if (measure.name, measure.stratum, measure.variant, getattr(measure, "group", "")) == wanted:
                 return measure
         alike = [measure for measure in self._measures if measure.name == name]
         if alike:
             strata = ", ".join(dict.fromkeys(repr(measure.stratum) for measure in alike))
-            arms = ", ".join(dict.fromkeys(repr(measure.arm) for measure in alike))
+            variants = ", ".join(dict.fromkeys(repr(measure.variant) for measure in alike))
             raise UsageError(
-                f"no {name} at stratum {stratum!r} for prompt variant {arm!r}",
-                fix=f"strata: {strata}; prompt variants: {arms}",
+                f"no {name} at stratum {stratum!r} for prompt variant {variant!r}",
+                fix=f"strata: {strata}; prompt variants: {variants}",
             )
         known = ", ".join(dict.fromkeys(measure.name for measure in self._measures))
         raise UsageError(f"unknown measure {name!r}", fix=f"choose one of: {known or 'none'}")
@@ -125,7 +125,7 @@ class Measures(Sequence[MeasureRecord]):
             ends = found.interval if found else None
             yield {
                 "measure": measure.name,
-                "arm": measure.arm,
+                "variant": measure.variant,
                 "stratum": measure.stratum,
                 "group": getattr(measure, "group", ""),
                 "value": found.value if found else None,
@@ -179,7 +179,7 @@ class Report(Generic[RecordT_co]):
 
     @property
     def decision(self) -> str | None:
-        """What to do with the judge, such as `use-with-limits`; None if the protocol makes no decision."""
+        """What to do with the judge, such as `use-with-restrictions`; None if the protocol makes no decision."""
         found = getattr(self.record, "decision", None)
         return None if found is None else str(found.verdict)
 
@@ -192,9 +192,9 @@ class Report(Generic[RecordT_co]):
             raise DecidesByPolicy.missing(self._protocol)
         return Report(self._protocol, self._protocol.hold(self.record, policy), self.folder)
 
-    def measure(self, name: str, *, stratum: str = "", arm: str = BASELINE, group: str = "") -> MeasureRecord:
+    def measure(self, name: str, *, stratum: str = "", variant: str = BASELINE, group: str = "") -> MeasureRecord:
         """Returns one measure by name; see `Measures.get`."""
-        return self.measures.get(name, stratum=stratum, arm=arm, group=group)
+        return self.measures.get(name, stratum=stratum, variant=variant, group=group)
 
     def to_pandas(self) -> "pd.DataFrame":
         """Every measure as a row; needs pandas."""
@@ -251,7 +251,9 @@ class JuryReport(Report["Datasheet"]):
 
 def _names(measure: MeasureRecord) -> list[str]:
     parts = [measure.title, numbers.part(measure.stratum) if measure.stratum else "", getattr(measure, "group", "")]
-    return [part for part in (*parts, "" if measure.arm == BASELINE else f"prompt variant {measure.arm}") if part]
+    return [
+        part for part in (*parts, "" if measure.variant == BASELINE else f"prompt variant {measure.variant}") if part
+    ]
 
 
 def _words(measure: MeasureRecord) -> str:
@@ -271,12 +273,12 @@ RecordT = TypeVar("RecordT", Comparison, StressComparison)
 class ComparedJudges(ABC, Generic[RecordT]):
     """Judges that were compared: the record, and the documents made from it. A notebook shows the page."""
 
-    def __init__(self, record: RecordT, folder: Path, left_out: Sequence[str] = ()) -> None:
+    def __init__(self, record: RecordT, folder: Path, excluded: Sequence[str] = ()) -> None:
         self.record: RecordT = record
         """Everything that was found, as in the JSON file."""
         self.folder: Path = folder
         """Where it is kept, unless another folder is named."""
-        self.left_out: tuple[str, ...] = tuple(left_out)
+        self.excluded: tuple[str, ...] = tuple(excluded)
         """Runs of a study that are planned, and of which nothing has been asked."""
 
     @property
@@ -383,15 +385,15 @@ def compare_targets(
     runs = [run for taken, _ in found for run in taken]
     for run in runs:
         _refuse_edited(run)
-    left_out = [run.name for _, absent in found for run in absent]
+    excluded = [run.name for _, absent in found for run in absent]
     study = find_runs(runs[0]).study if runs else Path()
     names, folder = [run.name for run in runs], study / "comparisons"
     if runs and all(open_run(run).manifest["protocol"] == STRESS.version for run in runs):
         _refuse_options(policy=policy, reference=reference)
         compared = compare_stress_runs(runs, margin=margin)
-        return ComparedUnderStress(compared, folder / comparison_folder(names, noun="runs"), left_out)
+        return ComparedUnderStress(compared, folder / comparison_folder(names, noun="runs"), excluded)
     record = compare_runs(runs, policy=policy, reference=reference, margin=margin)
-    return ComparedOnStimuli(record, folder / comparison_folder(names), left_out)
+    return ComparedOnStimuli(record, folder / comparison_folder(names), excluded)
 
 
 def _refuse_options(**given: object) -> None:

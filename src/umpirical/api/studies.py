@@ -75,13 +75,22 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
 
     Raises NotTrusted unless `agree`, or what the options say of trust, agrees to what files say about the judges.
     """
-    folder, size, arms, repeats, seed = Path(options.folder), options.size, options.arms, options.repeats, options.seed
+    folder, size, variants, repeats, seed = (
+        Path(options.folder),
+        options.size,
+        options.variants,
+        options.repeats,
+        options.seed,
+    )
     recipe(size)
     # A mapping may say more than an option of the command line can.
     typed_answer = () if isinstance(options.answer, Mapping) else tuple(options.answer)
     answer = options.answer if isinstance(options.answer, Mapping) else parsed_format(typed_answer)
     entry = JudgeEntry(options.name, options.kind, options.scale, options.deadline, answer or None)
-    design = {"size": size, "arms": ("baseline", *(arm for arm in dict.fromkeys(arms) if arm != "baseline"))}
+    design = {
+        "size": size,
+        "variants": ("baseline", *(variant for variant in dict.fromkeys(variants) if variant != "baseline")),
+    }
     targets = [_from_folder(str(judge), folder) for judge in judges if isinstance(judge, str | Path)]
     written = []
     if len(targets) < len(judges) or entry.told():
@@ -101,14 +110,14 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     study = _as_they_say(replace(study, found=found))
     said = [name if name in targets else target for name, target in zip(names, targets, strict=False)]
     if (not written or (typed_answer and [*entry.told()] == ["answer"])) and not found and seed == 1:
-        words = [f"--size {size}", *(f"--arm {arm}" for arm in design["arms"] if arm != "baseline")]
+        words = [f"--size {size}", *(f"--variant {variant}" for variant in design["variants"] if variant != "baseline")]
         words += [f"--repeats {repeats}"] if repeats > 1 else []
         words += [f"--answer {shlex.quote(word)}" for word in typed_answer]
         again = [" ".join(["umpirical datasheet", shlex.quote(target), *words]) for target in said]
     else:
         # What the command line has no option for can only be said in Python.
-        told = {"size": size, "arms": list(arms), "repeats": repeats, "seed": seed, **entry.told()}
-        usual = {"arms": [], "repeats": 1, "seed": 1}
+        told = {"size": size, "variants": list(variants), "repeats": repeats, "seed": seed, **entry.told()}
+        usual = {"variants": [], "repeats": 1, "seed": 1}
         words = [f"{key}={value!r}" for key, value in told.items() if value != usual.get(key)]
         objects = names if found else [repr(target) for target in targets] or names
         again = [f"umpirical.datasheet({', '.join([judge, *words])})" for judge in objects]

@@ -27,9 +27,9 @@ from umpirical.protocols.pairs.spec import PairsPolicy
 from umpirical.protocols.stress.counting import stress_counts
 from umpirical.protocols.stress.policy import NO_LABELS, SHELF
 from umpirical.protocols.stress.report import FACTS as ITEM_FACTS
-from umpirical.reports.limits import hold_intervals
-from umpirical.reports.policy import Limit
-from umpirical.reports.record import LimitRecord, MeasureRecord, first_problem, measure_record
+from umpirical.reports.checks import hold_intervals
+from umpirical.reports.policy import Check
+from umpirical.reports.record import CheckRecord, MeasureRecord, first_problem, measure_record
 from umpirical.runs.judgments import Facts, judgment_row
 from umpirical.store.parquet import write_rows
 from umpirical.store.schemas import judgment_schema
@@ -73,7 +73,7 @@ def _without(measure: Measure, missing: Sequence[str]) -> Measure:
 
 
 def _key(measure: Measure) -> Key:
-    return measure.name, measure.arm, measure.stratum, measure.group
+    return measure.name, measure.variant, measure.stratum, measure.group
 
 
 def _figures(found: Found) -> dict[Key, object]:
@@ -131,11 +131,12 @@ def _refuse_unknown(given: Iterable[str], known: Collection[str], where: str) ->
 # Verdicts that were given in the past: measured without asking again, with what such data can and cannot tell.
 
 
-CONTENTS = GradeScale("nominal", ("u", "v", "tie"))
+CONTENTS = GradeScale("nominal", ("a", "b", "tie"))
 """The better content as a label, for whatever is measured of a pair's winner against gold and between repeats."""
 
 SLOTS = GradeScale("nominal", ("1", "2", "tie"))
-"""The better slot as a label, for agreement beyond chance: which content is called u is no chance of the judge's."""
+"""The better position as a label, for agreement beyond chance: which content is called a is no chance of the
+judge's."""
 
 CALLS = ("abstention-rate", "unparsed-rate", "failure-rate")
 REPEATS = ("flip-rate", "verdict-entropy", "modal-share", "repeat-icc")
@@ -174,8 +175,8 @@ class MeasuredVerdicts:
     counts: dict[str, int]
     """What was found: verdicts, and whatever is none, by outcome; items; those with a gold label, and so on."""
     measures: Measures
-    agreement: LimitRecord
-    """Agreement with the labels beyond chance, held to the limit of the policy for such data. N/A without labels."""
+    agreement: CheckRecord
+    """Agreement with the labels beyond chance, held to the policy's threshold for such data. N/A without labels."""
     can_tell: tuple[str, ...]
     cannot_tell: tuple[str, ...]
     notes: tuple[str, ...]
@@ -232,15 +233,15 @@ def _measured(
     )
 
 
-def _agreement(scale: GradeScale | None, measures: Sequence[MeasureRecord], *, labelled: bool) -> LimitRecord:
-    """Holds agreement with the labels to the limit of labelled pairs, or of stress tests."""
+def _agreement(scale: GradeScale | None, measures: Sequence[MeasureRecord], *, labelled: bool) -> CheckRecord:
+    """Holds agreement with the labels to the threshold for labelled pairs, or for stress tests."""
     if scale is None:
-        limit = Limit(measure=ALPHA, at=ORIGINAL, at_least=PairsPolicy().agreement)
+        check = Check(measure=ALPHA, at=ORIGINAL, at_least=PairsPolicy().agreement)
     else:
         name = KAPPA if scale.kind in {"binary", "ordinal"} else ALPHA
-        least = next(one.at_least for one in SHELF.preset().limits if one.measure == KAPPA)
-        limit = Limit(measure=name, at=ORIGINAL, at_least=least)
-    [held] = hold_intervals([limit], measures)
+        least = next(one.at_least for one in SHELF.preset().checks if one.measure == KAPPA)
+        check = Check(measure=name, at=ORIGINAL, at_least=least)
+    [held] = hold_intervals([check], measures)
     return held if labelled else held.model_copy(update={"why": NO_LABELS})
 
 
@@ -316,11 +317,11 @@ def _row(
 ) -> dict[str, Any]:
     verdict, repeat = asked
     gold = verdict.gold if scale is None else _gold(verdict.gold, scale)
-    order = verdict.order or Order.UV
+    order = verdict.order or Order.AB
     stimulus = Stimulus(
         task_id=verdict.task or verdict.item,
         task=verdict.item,
-        candidates=(f"u {order if by_order else ''}", "v"),
+        candidates=(f"u {order if by_order else ''}", "b"),
         expectation=GivenLabel(gold) if gold else NoPreference(),
         maker="past-verdicts/1",
         family=family,
@@ -328,7 +329,7 @@ def _row(
         gold="" if scale is None else gold,
         gold_from="label" if gold and scale is not None else None,
     )
-    shown = Presentation(order=Order.UV if by_order else order, repeat=repeat)
+    shown = Presentation(order=Order.AB if by_order else order, repeat=repeat)
     prompt = digest("past", [stimulus.id, str(order)])
     trial = Trial(digest("past", [prompt, repeat]), prompt, stimulus.id, shown)
     return judgment_row(trial, stimulus, outcome, scale, facts)
@@ -351,20 +352,20 @@ def _content(verdict: PastVerdict) -> Outcome:
         return _outcome(verdict, CONTENTS)
     if given is Choice.TIE:
         return Verdict("tie")
-    return Verdict("u" if (given is Choice.SLOT_1) == (verdict.order is Order.UV) else "v")
+    return Verdict("a" if (given is Choice.POSITION_1) == (verdict.order is Order.AB) else "b")
 
 
 def _named_slot(verdict: PastVerdict) -> Outcome:
-    """Returns which slot won, as a label."""
-    named = {Choice.SLOT_1: "1", Choice.SLOT_2: "2", Choice.TIE: "tie"}
+    """Returns which position won, as a label."""
+    named = {Choice.POSITION_1: "1", Choice.POSITION_2: "2", Choice.TIE: "tie"}
     return Verdict(named[verdict.given]) if isinstance(verdict.given, Choice) else _outcome(verdict, SLOTS)
 
 
 def _slot(verdict: PastVerdict) -> str:
-    """Returns the slot of the better content; empty if it is not known."""
-    if verdict.gold not in {"u", "v"}:
+    """Returns the position of the better content; empty if it is not known."""
+    if verdict.gold not in {"a", "b"}:
         return verdict.gold
-    return "1" if (verdict.gold == "u") == (verdict.order is Order.UV) else "2"
+    return "1" if (verdict.gold == "a") == (verdict.order is Order.AB) else "2"
 
 
 def _gold(gold: str, scale: GradeScale) -> str:

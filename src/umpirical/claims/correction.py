@@ -215,7 +215,7 @@ def _uncorrected(sample: Sample) -> Result:
         interval=Interval(rate.low, rate.high, method="cluster-Wilson"),
         clusters=rate.clusters,
         design_effect=rate.design_effect,
-        left_out=sample.without,
+        excluded=sample.without,
     )
 
 

@@ -16,7 +16,7 @@ from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.catalogue import ReadRecord
 from umpirical.reports import numbers
-from umpirical.reports.limits import Side, design_effect, one_sided
+from umpirical.reports.checks import Side, design_effect, one_sided
 from umpirical.reports.record import MeasureRecord
 from umpirical.stats.corrections import (
     Corrected,
@@ -183,7 +183,7 @@ def pair_limits(found: ReadRecord, *, step: float, alpha: float) -> PairLimits:
 
 
 def _no_rate(found: ReadRecord, name: str, stratum: str) -> UsageError:
-    steps = ", ".join(m.stratum for m in found.record.measures if m.name == name and m.arm == BASELINE)
+    steps = ", ".join(m.stratum for m in found.record.measures if m.name == name and m.variant == BASELINE)
     known = f"; it is available at {steps}" if steps and stratum else ""
     message = f"{found.file.name} has no {name}{f' at {stratum}' if stratum else ''}{known}"
     return UsageError(message, fix=f"use the datasheet of a compare judge, or {LABELS_NEEDED}")
@@ -214,7 +214,12 @@ def _shown(name: str, rate: Counted, units: float, origin: str, limit: float | N
 def _measure(found: ReadRecord, name: str, stratum: str) -> MeasureRecord | None:
     """Returns a measure of the baseline, over all groups of the data."""
     for measure in found.record.measures:
-        if (measure.name, measure.arm, measure.stratum, getattr(measure, "group", "")) == (name, BASELINE, stratum, ""):
+        if (measure.name, measure.variant, measure.stratum, getattr(measure, "group", "")) == (
+            name,
+            BASELINE,
+            stratum,
+            "",
+        ):
             return measure if isinstance(measure, MeasureRecord) else None
     return None
 

@@ -1,4 +1,4 @@
-"""The corrected estimate, `corrected-estimate/1`, and the claim that joins it with a datasheet, `judge-claim/1`."""
+"""The corrected estimate, `corrected-estimate/1`, and the claim that joins it with a datasheet, `judge-claim/2`."""
 
 from typing import Annotated, Literal
 
@@ -129,7 +129,7 @@ class JudgeSummary(Strict):
 class Claim(Strict):
     """A corrected estimate and the datasheet of its judge, to be published together."""
 
-    format: Literal["judge-claim/1"] = "judge-claim/1"
+    format: Literal["judge-claim/2"] = "judge-claim/2"
     umpirical_version: str
     correction: Correction
     correction_sha256: str = Field(description="Digest of the corrected estimate's JSON.")

@@ -15,7 +15,7 @@ from umpirical.domain.errors import StoreError, UmpiricalError, UsageError
 from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.catalogue import ReadRecord, read_record
-from umpirical.protocols.protocol import DecidesByPolicy, HoldsToLimits, Protocol
+from umpirical.protocols.protocol import DecidesByPolicy, HoldsToChecks, Protocol
 from umpirical.reports import numbers
 from umpirical.reports.decision import TITLES
 from umpirical.reports.record import JudgeRecord, MeasureRecord, Record, record_json
@@ -86,7 +86,7 @@ def _check_decision(found: ReadRecord) -> None:
 
 def _decided(protocol: Protocol[Any, Any], record: Record) -> object:
     decision = protocol.decision(record)
-    limits = protocol.held_limits(record) if isinstance(protocol, HoldsToLimits) else []
+    limits = protocol.held_checks(record) if isinstance(protocol, HoldsToChecks) else []
     return decision and decision.verdict, [(one.measure, one.stratum, one.verdict, one.effect) for one in limits]
 
 
@@ -185,7 +185,7 @@ def _check_agreement(name: str, measures: Sequence[MeasureRecord]) -> None:
 
 def _agreement(measures: Sequence[MeasureRecord]) -> MeasureRecord | None:
     """Returns the agreement with labels on natural text; None without labels."""
-    whole = [one for one in measures if one.arm == BASELINE and not getattr(one, "group", "")]
+    whole = [one for one in measures if one.variant == BASELINE and not getattr(one, "group", "")]
     by_key = {(measure.name, measure.stratum): measure for measure in whole}
     known = [by_key[key] for key in NATURAL if key in by_key]
     defined = [measure for measure in known if isinstance(measure.result, Estimate)]
@@ -212,7 +212,7 @@ def judge_summary(found: ReadRecord) -> JudgeSummary:
     agreement = _agreement(record.measures)
     for name, stratum in (*SHOWN, *([(agreement.name, agreement.stratum)] if agreement else [])):
         for measure in record.measures:
-            key = (measure.name, measure.arm, measure.stratum, getattr(measure, "group", ""))
+            key = (measure.name, measure.variant, measure.stratum, getattr(measure, "group", ""))
             if key == (name, BASELINE, stratum, "") and isinstance(measure, MeasureRecord):
                 kept = {field: getattr(measure, field) for field in MeasureRecord.model_fields}
                 measures.append(MeasureRecord(**kept))

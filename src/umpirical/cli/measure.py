@@ -264,7 +264,7 @@ class DatasheetFlags:
 
     against: str | None
     size: str
-    arms: tuple[str, ...]
+    variants: tuple[str, ...]
     repeats: int
     folder: Path
     trust: bool
@@ -283,8 +283,8 @@ class DatasheetFlags:
     help="screen (336 calls), paper (620), standard (1,368, the default) or full (2,640).",
 )
 @click.option(
-    "--arm",
-    "arms",
+    "--variant",
+    "variants",
     multiple=True,
     help="Also test this tie instruction: strict or forced-choice. Repeatable.",
 )
@@ -323,7 +323,7 @@ def datasheet_command(
     targets = [judge] if design.against is None else [judge, design.against]
     options = DatasheetKeywords(
         size=design.size,
-        arms=design.arms,
+        variants=design.variants,
         repeats=design.repeats,
         folder=design.folder,
         answer=design.answer,
@@ -580,8 +580,8 @@ def _show_changed(title: str, changed: "Changed") -> None:
     if changed.logprob_pairs:
         shift = "" if changed.largest_shift is None else f", by up to {changed.largest_shift:.3g} nats"
         parts.append(_share("log-probabilities moved", changed, changed.logprobs, changed.logprob_pairs) + shift)
-    if changed.left_out:
-        parts.append(f"{changed.left_out} excluded without a reply")
+    if changed.excluded:
+        parts.append(f"{changed.excluded} excluded without a reply")
     say(f"    {title}: {'; '.join(parts)}")
 
 

@@ -236,7 +236,7 @@ def _show_precision(estimate: "PlanEstimate", file: IO[str]) -> None:
         table = _table(title, ["measure", "part"], ["units", "tasks", *columns])
         for part in measures:
             widths = (f"{width:.3f}" for width in part.half_widths)
-            where = " ".join(filter(None, [part.stratum, "" if part.arm == "baseline" else part.arm]))
+            where = " ".join(filter(None, [part.stratum, "" if part.variant == "baseline" else part.variant]))
             table.add_row(*_cells((part.title, where, f"{part.units:,} {part.unit}s", f"{part.tasks:,}", *widths)))
         console = _console(file)
         console.print(table)
@@ -249,7 +249,8 @@ def _show_question(plan: "QuestionPlan", file: IO[str]) -> None:
     sign = "≤" if question.kind == "at_most" else "≥"
     part = f" at {question.stratum}" if question.stratum else ""
     table = _table(
-        f"{plan.judge}: {question.measure}{part} {sign} {question.limit:g}, decided in {100 * plan.power:g}% of runs",
+        f"{plan.judge}: {question.measure}{part} {sign} {question.threshold:g}, "
+        f"decided in {100 * plan.power:g}% of runs",
         ["if the true rate is"],
         [unit, "tasks", "calls", "expected", "this plan", f"or, {unit} in each of its {plan.tasks:,} tasks"],
     )

@@ -12,7 +12,7 @@ import click
 from umpirical.cli.measure import INCOMPLETE, RESUMES, SETTLES, exit_code, policy_option, tell_next
 from umpirical.cli.options import in_dollars
 from umpirical.cli.terminal import remark, say, say_check, say_json, say_next, say_verdict, short_path, tell_runner
-from umpirical.domain.readouts import TARGET
+from umpirical.domain.scoring_methods import TARGET
 
 if TYPE_CHECKING:
     from umpirical.reports.gate import GateDecision
@@ -135,7 +135,7 @@ def list_command(target: str, as_json: bool) -> None:  # noqa: FBT001
             continue
         failed = f", {state.failed:,} failed" if state.failed else ""
         unsure = f" (${state.uncertain:.4f} uncertain)" if state.uncertain else ""
-        failed += f", ${state.booked:.4f} spent{unsure}" if state.booked else ""
+        failed += f", ${state.spent:.4f} spent{unsure}" if state.spent else ""
         done = "  ".join(filter(None, (state.document, state.decision))) or "no report yet"
         say(f"{state.name}  {state.created}  {state.answered:,}/{state.trials:,} answered{failed}  {done}")
     if not states:
@@ -184,7 +184,7 @@ def compare_command(
     remark("reading the runs")
     found = compare_targets(targets, policy=policy, reference=reference, margin=margin)
     documents = found.save(out)
-    for name in found.left_out:
+    for name in found.excluded:
         remark(f"{name} is excluded: it has no replies yet")
     if as_json:
         say_json(found.json())
@@ -256,7 +256,7 @@ def jury_command(
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to. Default: `readouts`, in the run.",
+    help="Folder to write to. Default: `scoring-methods`, in the run.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def rescore_command(target: str, rate: float, out: Path | None, as_json: bool) -> None:  # noqa: FBT001
@@ -268,21 +268,21 @@ def rescore_command(target: str, rate: float, out: Path | None, as_json: bool) -
     agree on) and order-averaged (log-odds averaged over both orders). The recommended one is chosen on half of the
     tasks and reported on the other half.
     """
-    from umpirical.api.extras import write_readouts
+    from umpirical.api.extras import write_scoring_methods
     from umpirical.reports.record import record_json
     from umpirical.study.results import find_run
 
-    measured = write_readouts(find_run(target), out=out, target=rate)
+    measured = write_scoring_methods(find_run(target), out=out, target=rate)
     if as_json:
-        say_json(record_json(measured.readouts))
+        say_json(record_json(measured.scoring_methods))
         return
-    for sentence in measured.readouts.recommendation.sentences:
+    for sentence in measured.scoring_methods.recommendation.sentences:
         say(sentence)
-    for row in measured.readouts.rows:
+    for row in measured.scoring_methods.rows:
         if row.why_not:
             say(f"not available: {row.name} ({row.why_not})")
-    if measured.readouts.how_to_record:
-        say(measured.readouts.how_to_record)
+    if measured.scoring_methods.how_to_record:
+        say(measured.scoring_methods.how_to_record)
     documents = measured.documents
     for path in (documents.json, documents.html, documents.markdown):
         say(path)
@@ -355,10 +355,10 @@ def _show_gate(gate: "GateDecision") -> None:
         say(one_line(text))
 
     line(f"{gate.judge}: {gate.line}")
-    for limit in gate.limits:
+    for check in gate.checks:
         # The reason of a check that was measured has the threshold in it.
-        named = limit.title if limit.allowed in limit.why else f"{limit.title} {limit.allowed}"
-        say_check(limit.effect, one_line(f"{named}: {limit.why}"))
+        named = check.title if check.allowed in check.why else f"{check.title} {check.allowed}"
+        say_check(check.effect, one_line(f"{named}: {check.why}"))
     if gate.policy_line:
         line(gate.policy_line)
     if gate.baseline is None:

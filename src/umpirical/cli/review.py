@@ -318,7 +318,7 @@ def view_command(folder: Path, port: int, host: str, no_open: bool, export: Path
         from umpirical.view.gallery import write_gallery
 
         written = write_gallery(root, export)
-        for name, why in written.left_out:
+        for name, why in written.excluded:
             remark(f"{name} is excluded: {why}")
         say(f"wrote {written.index}: {written.pages:,} {'page' if written.pages == 1 else 'pages'}")
         return

@@ -108,7 +108,7 @@ def _show_demo(result: "DemoResult") -> None:
         part = f" at {found.stratum}" if found.stratum else ""
         measured = f"{measured_value(record, found.estimate)} {measured_interval(record, found.estimate.interval)}"
         said = "found" if found.inside else "MISSED"
-        say(f"  {record.title}{part}: true value {found.planted:.3f}, measured {measured}  {said}")
+        say(f"  {record.title}{part}: true value {found.true_value:.3f}, measured {measured}  {said}")
 
 
 def _demo_summary(result: "DemoResult") -> dict[str, Any]:
@@ -122,7 +122,7 @@ def _demo_summary(result: "DemoResult") -> dict[str, Any]:
             {
                 "measure": found.measure,
                 "stratum": found.stratum,
-                "planted": found.planted,
+                "true_value": found.true_value,
                 "measured": found.estimate.value,
                 "interval": asdict(found.estimate.interval) if found.estimate.interval else None,
                 "inside": found.inside,

@@ -112,7 +112,7 @@ class ReadPairs:
     """Rows of the whole file."""
     taken: int
     """Rows of the sample."""
-    left_out: Mapping[str, int]
+    excluded: Mapping[str, int]
     """Rows of the sample that are no pair, by reason."""
     columns: Mapping[str, str]
     """The columns that were read, by role."""
@@ -129,9 +129,9 @@ def read_pairs(spec: PairDatasetSpec, folder: Path, *, seed: int = 1) -> ReadPai
         _as_items(spec, columns), folder, seed=seed, columns=_shown_id(spec, columns), texts=[columns["rejected"]]
     )
     pairs = [_pair(item, spec, columns) for item in items]
-    kept, left_out = _distinct(pairs)
+    kept, excluded = _distinct(pairs)
     return ReadPairs(
-        tuple(_clustered(kept, by_prompt=spec.task_text is None)), summary.rows, len(items), left_out, columns
+        tuple(_clustered(kept, by_prompt=spec.task_text is None)), summary.rows, len(items), excluded, columns
     )
 
 
@@ -220,19 +220,19 @@ def _distinct(pairs: Sequence[LabelledPair]) -> tuple[list[LabelledPair], dict[s
     chosen: dict[tuple[str, frozenset[str]], set[str]] = {}
     for pair in pairs:
         chosen.setdefault(_question(pair), set()).add(pair.chosen.strip())
-    kept, left_out, seen = list[LabelledPair](), Counter[str](), set[tuple[str, frozenset[str]]]()
+    kept, excluded, seen = list[LabelledPair](), Counter[str](), set[tuple[str, frozenset[str]]]()
     for pair in pairs:
         question = _question(pair)
         if len(question[1]) == 1:
-            left_out[SAME] += 1
+            excluded[SAME] += 1
         elif len(chosen[question]) > 1:
-            left_out[CONTRADICTED] += 1
+            excluded[CONTRADICTED] += 1
         elif question in seen:
-            left_out[REPEATED] += 1
+            excluded[REPEATED] += 1
         else:
             kept.append(pair)
             seen.add(question)
-    return kept, dict(left_out)
+    return kept, dict(excluded)
 
 
 def _question(pair: LabelledPair) -> tuple[str, frozenset[str]]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-Unit = Literal["call", "prompt", "pair", "quad", "item", "task"]
+Unit = Literal["call", "prompt", "pair", "crossed-pair", "item", "task"]
 
 Censoring = Literal["none", "left", "right"]
 
@@ -44,15 +44,15 @@ class Estimate:
     planning_effect: float | None = None
     """The design effect of a rate under that correlation; None for anything but a rate."""
     joint: float | None = None
-    """How many units may be wrong together, as the pairs of a quad are: at 0 and 1 so many count as one. None if each
-    is its own."""
+    """How many units may be wrong together, as the pairs of a crossed pair are: at 0 and 1 so many count as one. None
+    if each is its own."""
     heavy_hits: tuple[tuple[float, float], ...] = ()
     """Parts of the hits, with their design effects, that bound a rate further out than all of them; mostly empty."""
     heavy_misses: tuple[tuple[float, float], ...] = ()
     """The same of the misses."""
     censoring: Censoring = "none"
     """`left`: the true value is at most `value`; `right`: it is more than `value`."""
-    left_out: dict[str, int] = field(default_factory=dict)
+    excluded: dict[str, int] = field(default_factory=dict)
     """Units that are not in the denominator, by reason."""
     bounds: tuple[float, float] | None = None
     """The value with every left-out unit counted one way and the other; None if nothing was left out."""
@@ -65,7 +65,7 @@ class Undefined:
     """There is no value, for a stated reason."""
 
     reason: str
-    left_out: dict[str, int] = field(default_factory=dict)
+    excluded: dict[str, int] = field(default_factory=dict)
     kind: Literal["undefined"] = "undefined"
     __pydantic_config__ = AS_RECORD
 
@@ -80,7 +80,7 @@ class Measure:
     name: str
     """For example `dark-current` or `target-sensitivity`."""
     result: Result
-    arm: str = "baseline"
+    variant: str = "baseline"
     stratum: str = ""
     """The part of the design that it is about: a vacuum class, a ladder step, a stress test; empty for the whole."""
     group: str = ""

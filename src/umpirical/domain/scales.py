@@ -10,10 +10,10 @@ ScaleKind = Literal["binary", "nominal", "ordinal", "interval"]
 
 
 class Choice(StrEnum):
-    """The answers of a `compare` judge, by slot. The trial knows which content was in the slot."""
+    """The answers of a `compare` judge, by position. The trial knows which content was in the position."""
 
-    SLOT_1 = "1"
-    SLOT_2 = "2"
+    POSITION_1 = "1"
+    POSITION_2 = "2"
     TIE = "tie"
 
 

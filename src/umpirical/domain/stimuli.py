@@ -16,31 +16,31 @@ class Family(StrEnum):
     stress test is the name of its perturbation.
     """
 
-    VACUUM = "vacuum"
+    BLANK = "blank"
     """Nothing to compare or to grade: empty, blank or identical candidates."""
-    DELTA0 = "delta0"
+    EQUAL = "equal"
     """Two answers of equal quality that differ in form."""
-    LADDER = "ladder"
+    GRADED = "graded"
     """Two answers, one of which meets more of what was asked for."""
     FIGURES = "figures"
     """Two answers, one of which has more of the figures right."""
-    SUBSET = "delta0-subset"
+    SUBSET = "equal-subset"
     """Two answers, each of which meets a requirement that the other does not."""
     LENGTH = "length"
     """Two answers of equal content, one of them longer."""
     CONFLICT = "conflict"
     """Two answers, the longer of which meets one requirement fewer."""
-    CARRIER_LADDER = "carrier-ladder"
+    OWN_GRADED = "own-graded"
     """A real answer from the user, and the same with claims deleted or corrupted."""
-    CARRIER_DELTA0 = "carrier-delta0"
+    OWN_EQUAL = "own-equal"
     """A real answer from the user in two layouts."""
-    CARRIER_FIGURES = "carrier-figures"
+    OWN_FIGURES = "own-figures"
     """A real answer from the user and the same with other figures, each right under one version of its context."""
     ORIGINAL = "original"
     """The user's own responses, unchanged: every changed version is compared with its original."""
 
 
-TIER_2 = frozenset({Family.CARRIER_LADDER, Family.CARRIER_DELTA0, Family.CARRIER_FIGURES})
+TIER_2 = frozenset({Family.OWN_GRADED, Family.OWN_EQUAL, Family.OWN_FIGURES})
 """Families made from the user's own answers. No measure pools them with those made from templates."""
 
 
@@ -161,7 +161,7 @@ class Stimulus:
     task: str
     """The task as the judge reads it."""
     candidates: tuple[str, ...]
-    """Two contents, u and v in canonical order, for a `compare` judge; one for a `grade` judge."""
+    """Two contents, a and b in canonical order, for a `compare` judge; one for a `grade` judge."""
     expectation: Expectation
     maker: str
     """What made it, with its version: `ladder/1`."""
@@ -184,8 +184,8 @@ class Stimulus:
     """The strata of the item it was made from."""
     task_family: str = ""
     """The family of its task; empty for the user's own data."""
-    quad: str = ""
-    """The quad it belongs to: two texts, shown under two versions of a task; empty outside a crossed ladder."""
+    crossed_pair: str = ""
+    """The crossed pair it belongs to: two texts, shown under two versions of a task; empty outside a crossed ladder."""
     version: str = ""
     """Which of the two versions of the task it shows."""
     columns: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -238,8 +238,8 @@ class Stimulus:
         return tuple(base + delta if place == winner else base for place in range(len(self.candidates)))
 
     def _place(self) -> dict[str, Json]:
-        """Returns where it stands among the families and quads, for a stimulus that stands in one."""
-        place = {"task_family": self.task_family, "quad": self.quad, "version": self.version}
+        """Returns where it stands among the families and crossed pairs, for a stimulus that stands in one."""
+        place = {"task_family": self.task_family, "crossed_pair": self.crossed_pair, "version": self.version}
         return {name: value for name, value in place.items() if value}
 
     def _own_data(self) -> dict[str, Json]:

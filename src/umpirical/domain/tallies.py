@@ -12,10 +12,10 @@ from umpirical.domain.scales import GradeScale
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What was counted of one part of the design in one task, or in one cluster of items, under one arm."""
+    """What was counted of one part of the design in one task, or in one cluster of items, under one variant."""
 
     cluster: str
-    arm: str
+    variant: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class VacuumTally(Tally):
 
 @dataclass(frozen=True, slots=True)
 class PairTally(Tally):
-    """Canonical pairs of one step in one task, each asked in both orders, after slots were mapped back to contents.
+    """Canonical pairs of one step in one task, each asked in both orders, after positions were mapped back to contents.
 
     A pair counts once, however often it was repeated: it adds to each count the share of its repeats that came out so.
     An abstention names no winner, so an order that was abstained from makes a pair one-sided or leaves it without a
@@ -49,15 +49,15 @@ class PairTally(Tally):
     stable: float = 0
     """The same content won in both orders."""
     positional: float = 0
-    """The same slot won in both orders, so the content changed."""
+    """The same position won in both orders, so the content changed."""
     one_sided: float = 0
     """A winner in exactly one order."""
     no_preference: float = 0
     """No winner in either order: ties, abstentions or one of each."""
-    one_sided_slot_1: float = 0
-    """One-sided pairs whose winner was in slot 1."""
-    one_sided_u: float = 0
-    """One-sided pairs whose winner was content u."""
+    one_sided_position_1: float = 0
+    """One-sided pairs whose winner was in position 1."""
+    one_sided_a: float = 0
+    """One-sided pairs whose winner was content a."""
     correct_calls: float = 0
     """Calls, of two per pair, that named the better content; 0 if neither content is better."""
     wrong_calls: float = 0
@@ -69,11 +69,11 @@ class PairTally(Tally):
     stratum: str = ""
     """The part of the family: a surface transform, a pair of requirements, an amount of extra length; in an agent study
     a group, such as `place=late`."""
-    slot_1_calls: float = 0
-    """Calls, of two per pair, that named slot 1."""
-    slot_2_calls: float = 0
-    one_sided_u_slot_1: float = 0
-    """One-sided pairs whose winner was content u in slot 1. With the two splits above, all four kinds are known."""
+    position_1_calls: float = 0
+    """Calls, of two per pair, that named position 1."""
+    position_2_calls: float = 0
+    one_sided_a_position_1: float = 0
+    """One-sided pairs whose winner was content a in position 1. With the two splits above, all four kinds are known."""
     abstained_calls: float = 0
     """Calls, of two per pair, that were an abstention."""
     both_correct: float = 0
@@ -82,8 +82,8 @@ class PairTally(Tally):
     """Pairs that are in no outcome tally: in every repeat that was answered in both orders, one was an abstention."""
     lost: float = 0
     """Repeats of the counted pairs that were not answered in both orders, each as a share of its pair's repeats."""
-    slot_1_correct_calls: float = 0
-    """Calls that named the better content while it was in slot 1: one per pair shows it there."""
+    position_1_correct_calls: float = 0
+    """Calls that named the better content while it was in position 1: one per pair shows it there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,9 @@ class QuadTally(Tally):
     """Quads of one step in one task: the same two texts under two versions of a task, which differ in the better text.
 
     A version has a winner if the same text won in both orders; a tie or an abstention in either order leaves it
-    without one. The five outcomes exclude each other and are all there are. A quad counts once: if its versions were
-    asked several times, it adds the share of all combinations of a repeat of the one with a repeat of the other.
+    without one. The five outcomes exclude each other and are all there are. A crossed pair counts once: if its
+    versions were asked several times, it adds the share of all combinations of a repeat of the one with a repeat of
+    the other.
     """
 
     family: str
@@ -113,11 +114,12 @@ class QuadTally(Tally):
     incomplete: int = 0
     """Quads left out: a version has no repeat that was answered in both orders, or is missing."""
     lost: float = 0
-    """Combinations of repeats of the counted quads that were not answered, each as a share of its quad's."""
+    """Combinations of repeats of the counted crossed pairs that were not answered, each as a share of its crossed
+    pair's."""
     appeal: float = 0
-    """Sum of the products of the two halves of each quad. A half is a call on either version, in opposite orders, so
-    that neither the task nor the slot favours a text in it; its value is the share that named u less the share that
-    named v."""
+    """Sum of the products of the two halves of each crossed pair. A half is a call on either version, in opposite
+    orders, so that neither the task nor the position favours a text in it; its value is the share that named a less
+    the share that named b."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +129,13 @@ class OutcomeTally(Tally):
     family: str
     stratum: str
     delta: float
-    """Quality of content u minus that of v, in requirements: negative if v is better."""
+    """Quality of content a minus that of b, in requirements: negative if b is better."""
     base: float
     """Quality of the lesser content."""
     log_length: float
-    """Logarithm of the length of u divided by that of v, to two decimals."""
+    """Logarithm of the length of a divided by that of b, to two decimals."""
     counts: tuple[int, int, int, int, int, int]
-    """Answers of one pair, repeats together: slot 1, slot 2, tie in order uv, then in order vu. Repeats with an
+    """Answers of one pair, repeats together: position 1, position 2, tie in order ab, then in order ba. Repeats with an
     abstention are left out: it is none of the three."""
     pairs: int
     """Pairs with these counts."""
@@ -144,17 +146,17 @@ class LayoutTally(Tally):
     """Pairs with nothing to prefer in one task that were shown in one kind of layout, whichever labels it used."""
 
     family: str
-    """`delta0`, asked in both orders, or `vacuum`: identical answers, of which there is only one order."""
+    """`equal`, asked in both orders, or `blank`: identical answers, of which there is only one order."""
     label_sign: int
-    """1 if slot 1 carried the first label, -1 if it carried the second."""
+    """1 if position 1 carried the first label, -1 if it carried the second."""
     list_sign: int
-    """1 if the option of slot 1 was named first, -1 if that of slot 2 was."""
+    """1 if the option of position 1 was named first, -1 if that of position 2 was."""
     tie_place: int
     """How many candidates were named before the tie: 0, 1 or 2."""
     pairs: int
     """Pairs answered in every order in at least one repeat."""
     difference: float = 0.0
-    """Sum over pairs of (share of calls that named slot 1) - (share that named slot 2)."""
+    """Sum over pairs of (share of calls that named position 1) - (share that named position 2)."""
     ties: float = 0.0
     """Sum over pairs of the share of calls that were a tie."""
     incomplete: int = 0
@@ -174,12 +176,12 @@ class GradePairTally(Tally):
     pairs: int
     """Pairs with a grade for both answers, in at least one repeat."""
     better_higher: float = 0
-    """The better answer has the higher grade; if neither is better, u has it."""
+    """The better answer has the higher grade; if neither is better, a has it."""
     lesser_higher: float = 0
     equal: float = 0
     """Both have the same grade."""
     difference: float = 0.0
-    """Sum of grade differences, better minus lesser, in steps of the scale; if neither is better, u minus v."""
+    """Sum of grade differences, better minus lesser, in steps of the scale; if neither is better, a minus b."""
     distance: float = 0.0
     """Sum of absolute grade differences."""
     incomplete: int = 0
@@ -346,8 +348,8 @@ class CallTally(Tally):
     stratum: str
     delta: float | None
     planned: int
-    slot_1: int = 0
-    slot_2: int = 0
+    position_1: int = 0
+    position_2: int = 0
     tie: int = 0
     abstained: int = 0
     unparsed: int = 0
@@ -395,9 +397,9 @@ class Tallies:
     positive: tuple[str, ...] = ()
     """The labels that count as positive for error rates, if the user named any."""
 
-    def arms(self) -> tuple[str, ...]:
-        """The arms in which anything was counted, in alphabetical order."""
-        return tuple(sorted({tally.arm for part in PARTS for tally in getattr(self, part)}))
+    def variants(self) -> tuple[str, ...]:
+        """The variants in which anything was counted, in alphabetical order."""
+        return tuple(sorted({tally.variant for part in PARTS for tally in getattr(self, part)}))
 
 
 PARTS = tuple(field.name for field in fields(Tallies) if field.name not in ("scale", "positive"))

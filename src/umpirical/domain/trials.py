@@ -9,7 +9,7 @@ from functools import lru_cache
 from umpirical.domain.scales import GradeScale
 
 BASELINE = "baseline"
-"""The arm of the judge's own prompt. Any other arm is a probe."""
+"""The variant of the judge's own prompt. Any other variant is a probe."""
 
 LABEL_SETS: tuple[str, ...] = ("1/2", "A/B", "X/Y", "first/second")
 """What two candidates are called: a first label and a second one."""
@@ -20,10 +20,11 @@ TIE_PLACES = 3
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The labels of the two slots, and the order of the options in the question.
+    """The labels of the two positions, and the order of the options in the question.
 
-    A judge that favours slot 1 may favour the slot, the label that the slot carries, or the option that is named first.
-    If these three always go together, nothing tells them apart, so a plan varies them independently of each other.
+    A judge that favours position 1 may favour the position, the label that the position carries, or the option that is
+    named first. If these three always go together, nothing tells them apart, so a plan varies them independently of
+    each other.
     """
 
     labels: str = LABEL_SETS[0]
@@ -31,13 +32,13 @@ class Layout:
     labels_swapped: bool = False
     """Slot 1 carries the second label."""
     options_swapped: bool = False
-    """The option of slot 1 is named after that of slot 2."""
+    """The option of position 1 is named after that of position 2."""
     tie_place: int = TIE_PLACES - 1
     """How many candidates are named before the tie: 0, 1 or 2."""
 
     @property
     def slot_labels(self) -> tuple[str, str]:
-        """The labels of slot 1 and of slot 2."""
+        """The labels of position 1 and of position 2."""
         first, second = self.labels.split("/")
         return (second, first) if self.labels_swapped else (first, second)
 
@@ -47,10 +48,10 @@ PLAIN = Layout()
 
 
 class Order(StrEnum):
-    """Which content is in slot 1. A factor of the design, recorded and never drawn at random."""
+    """Which content is in position 1. A factor of the design, recorded and never drawn at random."""
 
-    UV = "uv"
-    VU = "vu"
+    AB = "ab"
+    BA = "ba"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,9 @@ class Presentation:
     A new factor needs a field here, a value for it in a protocol's design, and a judge that uses it.
     """
 
-    order: Order = Order.UV
-    arm: str = BASELINE
-    """The criterion arm: which instruction about ties the judge was given."""
+    order: Order = Order.AB
+    variant: str = BASELINE
+    """The criterion variant: which instruction about ties the judge was given."""
     repeat: int = 0
     seed: int | None = None
     """Sent instead of the judge's own decoding seed; None leaves that unchanged."""
@@ -73,7 +74,7 @@ class Presentation:
     levels: str = ""
     """The levels of an ordinal scale to grade on instead of the judge's own, worst first, as JSON. Empty: none."""
     prompt: str = ""
-    """The name of the prompt that is used instead of the arm's, in the judge's `test_prompts`. Empty: none."""
+    """The name of the prompt that is used instead of the variant's, in the judge's `test_prompts`. Empty: none."""
 
     @property
     def question(self) -> "Presentation":
@@ -83,7 +84,7 @@ class Presentation:
     @property
     def pair(self) -> "Presentation":
         """The presentation without its order: what both orders of one pair have in common."""
-        return replace(self, order=Order.UV)
+        return replace(self, order=Order.AB)
 
     def scale(self, own: GradeScale | None) -> GradeScale | None:
         """Returns the scale that an answer is on: the levels that were offered, or else the judge's own."""

@@ -62,7 +62,7 @@ class AnswerReader:
     def under(self, presentation: Presentation) -> "AnswerReader":
         """Returns the reader of answers to a question as it was presented.
 
-        A layout has other words for the slots. Levels are another scale, which has no words but its own.
+        A layout has other words for the positions. Levels are another scale, which has no words but its own.
         """
         if presentation.layout is None and not presentation.levels:
             return self

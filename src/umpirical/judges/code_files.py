@@ -49,7 +49,7 @@ _WORDS = re.compile(r"[\s;|&<>()'\"=:,]+")
 _known: dict[Path, tuple[tuple[int, ...], str]] = {}
 
 
-def left_out(place: Path, home: Path) -> bool:
+def excluded(place: Path, home: Path) -> bool:
     """Whether code in a folder is left out, because of the folder itself or of one above it."""
     return any(
         each.name in TOOLS or (each.parent == home and each.name in WRITTEN) or (each / "pyvenv.cfg").is_file()
@@ -110,7 +110,7 @@ def _walk(
             )
         for name in sorted(folders):
             real = (here / name).resolve()
-            if real not in seen and (whole or (real not in others and not left_out(here / name, start))):
+            if real not in seen and (whole or (real not in others and not excluded(here / name, start))):
                 seen.add(real)
                 kept.append(name)
         folders[:] = kept
@@ -144,7 +144,7 @@ def _named(folder: Path, name: str, *, started: bool) -> Iterator[Path]:
         return
     place = path if is_folder else path.parent
     installed = place.name == "bin" and (place.parent / "pyvenv.cfg").is_file()
-    if left_out(place, folder) and not installed:
+    if excluded(place, folder) and not installed:
         yield from _walk(place, is_code, whole=True)
 
 

@@ -58,8 +58,8 @@ class Judge(Protocol):
     def capabilities(self) -> Capabilities: ...
 
     @property
-    def arms(self) -> tuple[str, ...]:
-        """The criterion arms that it has an instruction for."""
+    def variants(self) -> tuple[str, ...]:
+        """The criterion variants that it has an instruction for."""
         ...
 
     @property
@@ -78,7 +78,7 @@ class Judge(Protocol):
         ...
 
     def request(self, shown: Presented, presentation: Presentation) -> Request:
-        """Renders a trial. It sees the task, the candidates in their slots, columns that it names, and nothing else."""
+        """Renders a trial. It sees the task, the candidates in place, columns that it names, and nothing else."""
         ...
 
     async def ask(self, request: Any, *, trial_id: str) -> Response:  # noqa: ANN401  # its own kind of request

@@ -8,9 +8,9 @@ from math import exp, inf, isfinite, log
 from typing import Any, Literal
 
 from umpirical.domain.judgments import Abstained, Outcome, Verdict
-from umpirical.domain.readouts import Span
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice
+from umpirical.domain.scoring_methods import Span
 from umpirical.domain.trials import Layout
 from umpirical.judges.answers import ABSTAIN
 from umpirical.judges.layout import layout_words

@@ -34,21 +34,21 @@ def layout_values(layout: Layout | None) -> Mapping[str, str]:
 def layout_words(layout: Layout) -> Mapping[str, str]:
     """Maps every word that may be answered to the choice that it stands for, in the order of the options."""
     label_1, label_2 = layout.slot_labels
-    words = [(label_1, str(Choice.SLOT_1)), (label_2, str(Choice.SLOT_2))]
+    words = [(label_1, str(Choice.POSITION_1)), (label_2, str(Choice.POSITION_2))]
     if layout.options_swapped:
         words.reverse()
     words.insert(layout.tie_place, (str(Choice.TIE), str(Choice.TIE)))
     return dict(words)
 
 
-def crossed_arms(spec: JudgeSpec) -> tuple[str, ...]:
-    """Returns the arms in which the layout can be varied: those whose prompt leaves it open, as the built-in ones do.
+def crossed_variants(spec: JudgeSpec) -> tuple[str, ...]:
+    """Returns the variants in which the layout can be varied: those whose prompt leaves it open, as built-in ones do.
 
     A judge with words or a shape of its own for answers keeps them, so its layout is never varied.
     """
     if spec.kind != "compare" or spec.answer.labels or spec.answer.shape:
         return ()
-    return tuple(arm for arm, prompt in spec.prompts.items() if _leaves_open(prompt_placeholders(prompt)))
+    return tuple(variant for variant, prompt in spec.prompts.items() if _leaves_open(prompt_placeholders(prompt)))
 
 
 def prompt_placeholders(prompt: Prompt) -> set[str]:

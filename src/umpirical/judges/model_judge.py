@@ -30,9 +30,9 @@ class ModelJudge:
     endpoint: str
     """Where the model is served. Not part of a trial's id, but a run is never resumed on another server."""
     prompts: Mapping[str, Prompt]
-    """The prompt template of each arm."""
+    """The prompt template of each variant."""
     test_prompts: Mapping[str, Prompt]
-    """Templates that take the place of the arm's, each for a test of its own."""
+    """Templates that take the place of the variant's, each for a test of its own."""
     columns: tuple[str, ...]
     """The columns of the data that the prompts name."""
     reader: AnswerReader
@@ -44,7 +44,7 @@ class ModelJudge:
     fingerprint: str
 
     @property
-    def arms(self) -> tuple[str, ...]:
+    def variants(self) -> tuple[str, ...]:
         return tuple(self.prompts)
 
     @property
@@ -52,7 +52,7 @@ class ModelJudge:
         configuration: dict[str, Json] = {
             "model": self.model_name,
             "endpoint": self.endpoint,
-            "prompts": {arm: _json(prompt) for arm, prompt in self.prompts.items()},
+            "prompts": {variant: _json(prompt) for variant, prompt in self.prompts.items()},
             "decoding": dict(self.decoding.sent()),
             "schema": self.reader.schema() if self.constrained else "",
         }
@@ -72,7 +72,7 @@ class ModelJudge:
             **layout_values(presentation.layout),
             **{f"{ROW}{name}": text for name, text in shown.columns.items()},
         }
-        own = self.test_prompts[presentation.prompt] if presentation.prompt else self.prompts[presentation.arm]
+        own = self.test_prompts[presentation.prompt] if presentation.prompt else self.prompts[presentation.variant]
         prompt = messages_of(own)
         messages = tuple(Message(message.role, fill(message.content, values)) for message in prompt)
         schema = self.reader.under(presentation).schema() if self.constrained else ""

@@ -52,7 +52,7 @@ class ObjectJudge:
     deadline: float
     """Seconds for one judgment."""
     fingerprint: str
-    arms: tuple[str, ...] = ("baseline",)
+    variants: tuple[str, ...] = ("baseline",)
     columns: tuple[str, ...] = ()
     recording: Recording = field(default_factory=lambda: Recording(environment_secrets()))
     """Its clients read their keys by themselves, and their errors may quote them."""
@@ -62,7 +62,7 @@ class ObjectJudge:
         return digest("questions", {"function": self.path, "source": self.adapted.identity})
 
     def request(self, shown: Presented, presentation: Presentation) -> ObjectRequest:  # noqa: ARG002
-        # An object renders its own prompt: it has one arm, and no seed that could be set.
+        # An object renders its own prompt: it has one variant, and no seed that could be set.
         return ObjectRequest(self.path, self.adapted.identity, shown)
 
     async def ask(self, request: ObjectRequest, *, trial_id: str) -> Response:

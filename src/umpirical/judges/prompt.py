@@ -49,7 +49,7 @@ class StudyTexts:
 def resolve_prompts(
     spec: JudgeSpec,
     folder: Path,
-    arms: Collection[str] | Mapping[str, str] = ("baseline",),
+    variants: Collection[str] | Mapping[str, str] = ("baseline",),
     texts: StudyTexts | None = None,
     *,
     hidden: Mapping[str, str] | None = None,
@@ -57,23 +57,25 @@ def resolve_prompts(
 ) -> JudgeSpec:
     """Returns the spec with each prompt itself in place of its name, so that it is self-contained.
 
-    A judge that names no prompt is asked in `arms` with the built-in prompts, one file for each arm, unless `arms` maps
-    an arm to another prompt.
+    A judge that names no prompt is asked in `variants` with the built-in prompts, one file for each variant, unless
+    `variants` maps a variant to another prompt.
     `tests` are the tests that may have a prompt of their own, each with the one that it has by default, or nothing.
     `hidden` maps columns of the data that no judge may name to what to do instead; None if there are no columns at all.
     """
     if spec.model is None:
         _check_columns(spec, hidden)
         return spec
-    # An arm is about ties, which do not apply to grades.
-    asked = arms if spec.kind == "compare" else ("baseline",)
-    own = arms if isinstance(arms, Mapping) else {}
-    named: Mapping[str, Prompt] = spec.prompts or {arm: _study_prompt(own.get(arm, arm), spec.kind) for arm in asked}
+    # A variant is about ties, which do not apply to grades.
+    asked = variants if spec.kind == "compare" else ("baseline",)
+    own = variants if isinstance(variants, Mapping) else {}
+    named: Mapping[str, Prompt] = spec.prompts or {
+        variant: _study_prompt(own.get(variant, variant), spec.kind) for variant in asked
+    }
     texts = texts or StudyTexts()
     if texts and not spec.prompts:
         named = {"baseline": "builtin:grade-rubric"}
     _check_inputs(spec)
-    prompts = {arm: _resolved(prompt, spec, folder, texts) for arm, prompt in named.items()}
+    prompts = {variant: _resolved(prompt, spec, folder, texts) for variant, prompt in named.items()}
     if len({messages_of(prompt) for prompt in prompts.values()}) != len(prompts):
         raise UsageError(f"judge {spec.name}: two prompt variants have the same prompt", fix="remove one of them")
     by_test = {
@@ -140,7 +142,7 @@ def _mark(*texts: str) -> str:
 
 
 def builtin_prompt(name: str) -> str:
-    """Returns the text of a built-in prompt: `compare`, or for an arm other than baseline, `compare-strict`."""
+    """Returns the text of a built-in prompt: `compare`, or for a variant other than baseline, `compare-strict`."""
     folder = files("umpirical.judges") / "prompts"
     found = folder / f"{name}.md"
     if not re.fullmatch(r"[a-z0-9-]+", name) or not found.is_file():
@@ -149,13 +151,13 @@ def builtin_prompt(name: str) -> str:
     return found.read_text(encoding="utf-8")
 
 
-def builtin_name(kind: JudgeKind, arm: str) -> str:
-    """Returns the name of an arm's built-in prompt."""
-    return kind if arm == "baseline" else f"{kind}-{arm}"
+def builtin_name(kind: JudgeKind, variant: str) -> str:
+    """Returns the name of a variant's built-in prompt."""
+    return kind if variant == "baseline" else f"{kind}-{variant}"
 
 
 def _study_prompt(name: str, kind: JudgeKind) -> str:
-    """Returns the prompt that a study names for an arm: a file, `builtin:NAME`, or an arm that has a built-in one."""
+    """Returns the prompt that a study names for a variant: a file, `builtin:NAME`, or a variant with a built-in one."""
     return name if "." in name or ":" in name else f"builtin:{builtin_name(kind, name)}"
 
 

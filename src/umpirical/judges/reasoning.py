@@ -127,7 +127,7 @@ class Statements:
     """Reads statements in the words of one judge. Pure: the same text states the same."""
 
     def __init__(self, scale: GradeScale | None, words: Mapping[str, str], *, ordinals: bool = True) -> None:
-        """`words` maps what the judge may answer to labels; `ordinals`: whether the first candidate is slot 1."""
+        """`words` maps what the judge may answer to labels; `ordinals`: whether the first candidate is position 1."""
         self._scale, self._words = scale, {word.casefold(): label for word, label in words.items()}
         slots = {word: label for word, label in words.items() if label in ORDINALS.values() and word.isalnum()}
         names = (slots or STANDARD) | ({} if not ordinals or ORDINALS.keys() & words.keys() else ORDINALS)
@@ -213,7 +213,7 @@ def _certain_clauses(sentence: str) -> Iterator[str]:
 
 
 def _name(place: int, word: str, label: str) -> str:
-    """Returns the pattern of one candidate's name; the group says which slot it is."""
+    """Returns the pattern of one candidate's name; the group says which position it is."""
     # In small letters, the last word of `the answer a user wants` would be a name too.
     escaped, group = re.escape(word) if len(word) == 1 else f"(?i:{re.escape(word)})", f"s{label}_{place}"
     own = rf"(?i:['’]s\s+{_NOUN}\b)?"

@@ -141,7 +141,7 @@ class JudgeSpec(BaseModel):
 
     @property
     def every_prompt(self) -> tuple[Prompt, ...]:
-        """The prompts of its arms, and those for tests."""
+        """The prompts of its variants, and those for tests."""
         return (*self.prompts.values(), *self.test_prompts.values())
 
     @property

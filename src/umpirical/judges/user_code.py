@@ -22,7 +22,7 @@ from typing import Any, NoReturn, TypeVar
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
-from umpirical.judges.code_files import ADMITTED, installed_within, left_out
+from umpirical.judges.code_files import ADMITTED, excluded, installed_within
 from umpirical.store.files import inside
 
 QUIET = {
@@ -115,7 +115,7 @@ def load_user_object(path: str, folder: Path) -> object:
     """Returns the object at `module:name`, or at `path/file.py:name`. A judge is usually beside the study file."""
     module, _, name = path.partition(":")
     file = inside(folder, module, what="judge code") if module.endswith(".py") else None
-    if file is not None and left_out(file.parent, folder.resolve()):
+    if file is not None and excluded(file.parent, folder.resolve()):
         raise UsageError(
             f"the judge {path} is in a folder for installed packages or results", fix="move it to another folder"
         )
@@ -190,7 +190,7 @@ def _finder(path: str) -> FileFinder:
     home = _home_of(path)
     if home is None:
         raise ImportError(f"{path} is not in a study folder", path=path)
-    if left_out(Path(os.path.abspath(path)), home):  # noqa: PTH100  # links stay as they are written
+    if excluded(Path(os.path.abspath(path)), home):  # noqa: PTH100  # links stay as they are written
         return FileFinder(path)  # it finds nothing: nobody was shown what is in there
     return FileFinder(path, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_SourceOnly, SOURCE_SUFFIXES))
 

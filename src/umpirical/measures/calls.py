@@ -5,22 +5,22 @@ from collections.abc import Callable
 from umpirical.domain.measures import Result
 from umpirical.domain.stimuli import TIER_2, Family
 from umpirical.domain.tallies import CallTally, Tallies
-from umpirical.measures.catalogue import BY_PART, EVERY_PROTOCOL, WHOLE_ARM, MeasureFamily, Part
+from umpirical.measures.catalogue import BY_PART, EVERY_PROTOCOL, WHOLE_VARIANT, MeasureFamily, Part
 from umpirical.measures.estimates.items import part_order
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
 
-def call_shares(tallies: Tallies, arm: str, count: Callable[[CallTally], int]) -> list[Part]:
-    """A share of the calls made in tier 1, over the whole arm; planned calls not made yet are left out.
+def call_shares(tallies: Tallies, variant: str, count: Callable[[CallTally], int]) -> list[Part]:
+    """A share of the calls made in tier 1, over the whole variant; planned calls not made yet are left out.
 
     Tier 2 has its own rows in the audit table.
     """
-    chosen = [tally for tally in tallies.calls if tally.arm == arm and tally.family not in TIER_2]
+    chosen = [tally for tally in tallies.calls if tally.variant == variant and tally.family not in TIER_2]
     result = clustered_rate(
         [Counted(tally.cluster, count(tally), tally.planned - tally.unasked) for tally in chosen],
         unit="call",
         empty="no call was made",
-        left_out={"not asked yet": sum(tally.unasked for tally in chosen)},
+        excluded={"not asked yet": sum(tally.unasked for tally in chosen)},
     )
     return [Part(result)]
 
@@ -35,7 +35,7 @@ CALLS = MeasureFamily(
     ),
 )
 
-ASIDE = TIER_2 | {Family.VACUUM}
+ASIDE = TIER_2 | {Family.BLANK}
 CONTROLLED = frozenset(Family) - ASIDE - {Family.ORIGINAL}
 
 
@@ -47,7 +47,7 @@ CONTROLLED = frozenset(Family) - ASIDE - {Family.ORIGINAL}
     kinds=("compare", "grade"),
     protocols=(EVERY_PROTOCOL,),
 )
-def abstention_rate(tallies: Tallies, arm: str) -> list[Part]:
+def abstention_rate(tallies: Tallies, variant: str) -> list[Part]:
     """Share of usable replies that abstain: over all built-in pairs together, and by test on your own texts.
 
     Formula: abstained / (verdicts + abstained), over calls, repeats and seeds together. Blank inputs are excluded,
@@ -59,7 +59,7 @@ def abstention_rate(tallies: Tallies, arm: str) -> list[Part]:
     """
     parts: dict[str, list[CallTally]] = {}
     for tally in tallies.calls:
-        if tally.arm == arm and tally.family not in ASIDE:
+        if tally.variant == variant and tally.family not in ASIDE:
             parts.setdefault("" if tally.family in CONTROLLED else tally.family, []).append(tally)
     return [Part(_rate(parts[test]), test) for test in sorted(parts, key=lambda test: part_order(test, ""))]
 
@@ -69,7 +69,7 @@ def _rate(chosen: list[CallTally]) -> Result:
         [Counted(tally.cluster, tally.abstained, _verdicts(tally) + tally.abstained) for tally in chosen],
         unit="call",
         empty="no call has a reply that could be read",
-        left_out={
+        excluded={
             "unparsed": sum(tally.unparsed for tally in chosen),
             "failed": sum(tally.failed for tally in chosen),
             "not asked yet": sum(tally.unasked for tally in chosen),
@@ -78,7 +78,7 @@ def _rate(chosen: list[CallTally]) -> Result:
 
 
 def _verdicts(tally: CallTally) -> int:
-    return tally.slot_1 + tally.slot_2 + tally.tie + tally.graded
+    return tally.position_1 + tally.position_2 + tally.tie + tally.graded
 
 
 @CALLS.measure(
@@ -109,7 +109,7 @@ def failure_rate(tally: CallTally) -> int:
     return tally.failed
 
 
-@WHOLE_ARM.measure(
+@WHOLE_VARIANT.measure(
     "reasoning-contradiction",
     "Contradicted reasoning",
     "How often its verdict differs from the one that its own reasoning states.",
@@ -117,7 +117,7 @@ def failure_rate(tally: CallTally) -> int:
     kinds=("compare", "grade"),
     protocols=(EVERY_PROTOCOL,),
 )
-def reasoning_contradiction(tallies: Tallies, arm: str) -> Result:
+def reasoning_contradiction(tallies: Tallies, variant: str) -> Result:
     """Share of verdicts that differ from the last one stated in the reasoning that came with them.
 
     Formula: contradicted / stated, where stated counts the verdicts whose reasoning says explicitly which answer is
@@ -125,13 +125,13 @@ def reasoning_contradiction(tallies: Tallies, arm: str) -> Result:
     nothing. Level: call, of those whose reasoning states a verdict. Bounds: 0 to 1, higher is worse. Undefined if no
     reasoning states one, as for a judge that gives none. Interval: cluster-Wilson over tasks.
     """
-    chosen = [tally for tally in tallies.calls if tally.arm == arm and tally.family not in TIER_2]
+    chosen = [tally for tally in tallies.calls if tally.variant == variant and tally.family not in TIER_2]
     reasoned = any(tally.reasoned for tally in chosen)
     return clustered_rate(
         [Counted(tally.cluster, tally.contradicted, tally.stated) for tally in chosen],
         unit="call",
         empty="no reasoning states a verdict" if reasoned else "no verdict came with reasoning",
-        left_out={
+        excluded={
             "its reasoning states no verdict": sum(tally.reasoned - tally.stated for tally in chosen),
             "not asked yet": sum(tally.unasked for tally in chosen),
         },

@@ -19,7 +19,7 @@ from umpirical.measures.quads import quad_shares
 PAIRS = MeasureFamily(by_itself, kinds=("compare", "grade"))
 
 QUADS = MeasureFamily(
-    quad_shares(Family.CARRIER_FIGURES),
+    quad_shares(Family.OWN_FIGURES),
     contract=(
         "Tier 2, never pooled with tier 1. Level: crossed pair, asked in both orders of both versions; repeats are "
         "averaged. Bounds: 0 to 1, {worse}. Not given if none of your own answers is crossed with contexts. Undefined "
@@ -28,10 +28,10 @@ QUADS = MeasureFamily(
 )
 
 
-def carrier_strata(tallies: Tallies, arm: str, family: str) -> list[str]:
+def carrier_strata(tallies: Tallies, variant: str, family: str) -> list[str]:
     """The strata of a family of carrier pairs, whichever kind of judge was asked."""
     asked: list[PairTally | GradePairTally] = [*tallies.pairs, *tallies.grade_pairs]
-    return sorted({tally.stratum for tally in asked if tally.arm == arm and tally.family == family})
+    return sorted({tally.stratum for tally in asked if tally.variant == variant and tally.family == family})
 
 
 @PAIRS.measure(
@@ -41,7 +41,7 @@ def carrier_strata(tallies: Tallies, arm: str, family: str) -> list[str]:
     "corrupted (which does not), by the number of facts.",
     worse="lower",
 )
-def carrier_sensitivity(tallies: Tallies, arm: str) -> list[Part]:
+def carrier_sensitivity(tallies: Tallies, variant: str) -> list[Part]:
     """Share of calls that prefer one of your own answers to the same answer with facts edited.
 
     Formula: as for accuracy: correct calls / (2 · pairs), or for a `grade` judge the share of pairs whose unedited
@@ -54,12 +54,12 @@ def carrier_sensitivity(tallies: Tallies, arm: str) -> list[Part]:
     sides, or with only one answer. Interval: cluster-Wilson over answers, each of which is a task. Tier 2, never pooled
     with tier 1.
     """
-    edits = carrier_strata(tallies, arm, Family.CARRIER_LADDER)
-    return [part for edit in edits for part in _edited(tallies, arm, edit)]
+    edits = carrier_strata(tallies, variant, Family.OWN_GRADED)
+    return [part for edit in edits for part in _edited(tallies, variant, edit)]
 
 
-def _edited(tallies: Tallies, arm: str, edit: str) -> Iterator[Part]:
-    counts = correct_pairs(only_stratum(tallies, edit), arm, Family.CARRIER_LADDER)
+def _edited(tallies: Tallies, variant: str, edit: str) -> Iterator[Part]:
+    counts = correct_pairs(only_stratum(tallies, edit), variant, Family.OWN_GRADED)
     yield Part(counted_share(counts), edit)
     for part in share_by_step(counts):
         yield Part(part.result, f"{edit} {part.stratum}")
@@ -71,7 +71,7 @@ def _edited(tallies: Tallies, arm: str, edit: str) -> Iterator[Part]:
     "How often it prefers one of two layouts of one of your answers, or gives them different grades.",
     worse="higher",
 )
-def carrier_false_preference(tallies: Tallies, arm: str) -> list[Part]:
+def carrier_false_preference(tallies: Tallies, variant: str) -> list[Part]:
     """Share of pairs of two layouts of the same answer in which one layout is preferred.
 
     Formula: as for false preference: (stable + positional + one-sided / 2) / pairs, or for a `grade` judge the share of
@@ -81,14 +81,14 @@ def carrier_false_preference(tallies: Tallies, arm: str) -> list[Part]:
     answered in both orders, or graded on both sides, or with only one answer. Interval: cluster-Wilson over answers,
     each of which is a task. Tier 2, never pooled with tier 1.
     """
-    layouts = carrier_strata(tallies, arm, Family.CARRIER_DELTA0)
+    layouts = carrier_strata(tallies, variant, Family.OWN_EQUAL)
     if not layouts:
         return []
-    return [_layout(tallies, arm, ""), *(_layout(only_stratum(tallies, name), arm, name) for name in layouts)]
+    return [_layout(tallies, variant, ""), *(_layout(only_stratum(tallies, name), variant, name) for name in layouts)]
 
 
-def _layout(tallies: Tallies, arm: str, stratum: str) -> Part:
-    counts = count_pairs(tallies, arm, (Family.CARRIER_DELTA0,), compared=false_preference, graded=different_grades)
+def _layout(tallies: Tallies, variant: str, stratum: str) -> Part:
+    counts = count_pairs(tallies, variant, (Family.OWN_EQUAL,), compared=false_preference, graded=different_grades)
     return Part(counted_share(counts), stratum)
 
 

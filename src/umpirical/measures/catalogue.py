@@ -36,7 +36,7 @@ class MeasureSpec:
     """What it measures, in one sentence for the datasheet."""
     worse: Direction
     compute: Callable[[Tallies, str], Sequence[Measure]]
-    """Takes a run's tallies and the name of an arm; gives one measure for each part of the design it is about."""
+    """Takes a run's tallies and the name of a variant; gives one measure for each part of the design it is about."""
     scale: Scale = "rate"
     """What kind of number it is, which decides how reports write it."""
     kinds: tuple[JudgeKind, ...] = ("compare",)
@@ -44,8 +44,8 @@ class MeasureSpec:
     protocols: tuple[str, ...] = ("datasheet",)
     """Names of the protocols whose runs it measures: `datasheet` (controlled stimuli), `stress` (tests on the user's
     own data), `agent` (transcripts), `pairs` (labelled pairs), that of a plugin, or EVERY_PROTOCOL."""
-    between_arms: bool = False
-    """It compares an arm with the baseline, so the baseline itself has none."""
+    between_variants: bool = False
+    """It compares a variant with the baseline, so the baseline itself has none."""
     symbol: str = ""
     """What the Dark Current paper calls it; empty for a measure that the paper does not have."""
     symbol_above_0: str = ""
@@ -80,7 +80,7 @@ class Options(TypedDict, total=False):
     scale: Scale
     kinds: tuple[JudgeKind, ...]
     protocols: tuple[str, ...]
-    between_arms: bool
+    between_variants: bool
     symbol: str
     symbol_above_0: str
 
@@ -90,7 +90,7 @@ class MeasureFamily(Generic[Function]):
     """What several measures share, and how the function that tells them apart becomes a measure."""
 
     estimate: Callable[[Tallies, str, Function], Iterable[Part]]
-    """Takes tallies, the name of an arm, and the function that a measure is written as."""
+    """Takes tallies, the name of a variant, and the function that a measure is written as."""
     kinds: tuple[JudgeKind, ...] = ("compare",)
     protocols: tuple[str, ...] = ("datasheet",)
     scale: Scale = "rate"
@@ -107,10 +107,10 @@ class MeasureFamily(Generic[Function]):
 
         def made(function: Function) -> MeasureSpec:
             @wraps(function)
-            def compute(tallies: Tallies, arm: str) -> list[Measure]:
+            def compute(tallies: Tallies, variant: str) -> list[Measure]:
                 return [
-                    Measure(name, part.result, arm, part.stratum, part.group)
-                    for part in self.estimate(tallies, arm, function)
+                    Measure(name, part.result, variant, part.stratum, part.group)
+                    for part in self.estimate(tallies, variant, function)
                 ]
 
             compute.__doc__ = whole_contract(inspect.getdoc(function) or "", self.contract, worse)
@@ -119,20 +119,20 @@ class MeasureFamily(Generic[Function]):
         return made
 
 
-def by_itself(tallies: Tallies, arm: str, function: Callable[[Tallies, str], Iterable[Part]]) -> Iterable[Part]:
-    """The estimate of measures that share none: the function takes tallies and an arm, and gives the parts."""
-    return function(tallies, arm)
+def by_itself(tallies: Tallies, variant: str, function: Callable[[Tallies, str], Iterable[Part]]) -> Iterable[Part]:
+    """The estimate of measures that share none: the function takes tallies and a variant, and gives the parts."""
+    return function(tallies, variant)
 
 
-def as_a_whole(tallies: Tallies, arm: str, function: Callable[[Tallies, str], Result]) -> Iterable[Part]:
-    """The estimate of measures with a single result for an arm, which the function gives."""
-    return [Part(function(tallies, arm))]
+def as_a_whole(tallies: Tallies, variant: str, function: Callable[[Tallies, str], Result]) -> Iterable[Part]:
+    """The estimate of measures with a single result for a variant, which the function gives."""
+    return [Part(function(tallies, variant))]
 
 
 BY_PART = MeasureFamily(by_itself)
 """For a measure of the datasheet with an estimator of its own, by part of the design."""
 
-WHOLE_ARM = MeasureFamily(as_a_whole)
+WHOLE_VARIANT = MeasureFamily(as_a_whole)
 """For one with a single result."""
 
 
@@ -189,9 +189,14 @@ MEASURES: Registry[MeasureSpec] = Registry("measures", _built_in, noun="measure"
 def measure_all(
     tallies: Tallies, *, kind: JudgeKind, protocol: str, only: Collection[str] | None = None
 ) -> list[tuple[MeasureSpec, Measure]]:
-    """Every measure for this kind of judge under this protocol, arm by arm, in the order of the registry.
+    """Every measure for this kind of judge under this protocol, variant by variant, in the order of the registry.
 
     `only` are the names of those to compute, for whoever needs but a few: to fit the signal model takes seconds.
     """
     specs = [spec for spec in MEASURES if spec.is_for(kind, protocol) and (only is None or spec.name in only)]
-    return [(spec, measure) for arm in tallies.arms() for spec in specs for measure in spec.compute(tallies, arm)]
+    return [
+        (spec, measure)
+        for variant in tallies.variants()
+        for spec in specs
+        for measure in spec.compute(tallies, variant)
+    ]

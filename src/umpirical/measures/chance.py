@@ -27,13 +27,14 @@ class Excess(NamedTuple):
 
     counted: Callable[[PairTally], float]
     crossed: Callable[[int, int, int, int], int]
-    """Pairs of calls of this class, given slot 1 and slot 2 answers in one order and in the other."""
+    """Pairs of calls of this class, given position 1 and position 2 answers in one order and in the other."""
     repeated: Callable[[int, int], int]
-    """Ordered pairs of two repeats of one prompt that look like this class, given its slot 1 and slot 2 answers."""
+    """Ordered pairs of two repeats of one prompt that look like this class, given its position 1 and position 2
+    answers."""
     expected: Callable[[Floats, Floats, Floats], float]
-    """The share by chance, given slot 1 calls, slot 2 calls and calls per task."""
+    """The share by chance, given position 1 calls, position 2 calls and calls per task."""
     chance: Callable[[Floats, Floats], Floats]
-    """The same, given the rates of slot 1 and slot 2."""
+    """The same, given the rates of position 1 and position 2."""
     most: Callable[[Floats, Floats], Floats]
     """The greatest share that goes with these rates."""
 
@@ -44,10 +45,12 @@ def two_tasks(first: Floats, second: Floats, calls: Floats) -> float:
     return float(products / (calls.sum() ** 2 - (calls**2).sum()))
 
 
-def excess_over_chance(tallies: Tallies, arm: str, excess: Excess) -> list[Part]:
-    """The excess over the slot rates and, where prompts were repeated, the excess over repeats."""
-    equal = equal_pairs(tallies, arm)
-    outcomes = [t for t in tallies.outcomes if t.arm == arm and t.family == Family.DELTA0 and sum(t.counts[:3]) > 1]
+def excess_over_chance(tallies: Tallies, variant: str, excess: Excess) -> list[Part]:
+    """The excess over the position rates and, where prompts were repeated, the excess over repeats."""
+    equal = equal_pairs(tallies, variant)
+    outcomes = [
+        t for t in tallies.outcomes if t.variant == variant and t.family == Family.EQUAL and sum(t.counts[:3]) > 1
+    ]
     parts = [Part(_against_slot_rates(equal, excess))]
     if outcomes:
         parts.append(Part(_against_repeats(outcomes, excess), "against repeats"))
@@ -55,11 +58,13 @@ def excess_over_chance(tallies: Tallies, arm: str, excess: Excess) -> list[Part]
 
 
 def _against_slot_rates(equal: Sequence[PairTally], excess: Excess) -> Result:
-    sums = _by_task((t.cluster, [t.pairs, excess.counted(t), t.slot_1_calls, t.slot_2_calls]) for t in equal if t.pairs)
+    sums = _by_task(
+        (t.cluster, [t.pairs, excess.counted(t), t.position_1_calls, t.position_2_calls]) for t in equal if t.pairs
+    )
     incomplete = sum(tally.incomplete for tally in equal)
     missing = {UNANSWERED: incomplete} if incomplete else {}
     if not slots_known(equal):
-        return Undefined(UNKNOWN_SLOTS, left_out=missing)
+        return Undefined(UNKNOWN_SLOTS, excluded=missing)
     if len(sums) < 3:
         return _too_few(len(sums), missing)
     pairs, counted, first, second = sums.T
@@ -99,7 +104,7 @@ def _by_task(rows: Iterable[tuple[str, Sequence[float]]]) -> Floats:
 
 def _estimate(found: Difference, pairs: int, method: str, missing: dict[str, int]) -> Estimate:
     limits = Interval(found.low, found.high, method=method)
-    return Estimate(found.value, found.value * pairs, pairs, "pair", limits, found.clusters, left_out=missing)
+    return Estimate(found.value, found.value * pairs, pairs, "pair", limits, found.clusters, excluded=missing)
 
 
 def _too_few(tasks: int, missing: dict[str, int]) -> Undefined:
@@ -128,7 +133,7 @@ EXCESS = MeasureFamily(
     "How much more often than by chance it prefers the same answer in both orders.",
     worse="depends",
 )
-def excess_stable(tallies: Tallies, arm: str) -> list[Part]:
+def excess_stable(tallies: Tallies, variant: str) -> list[Part]:
     """Wording bias minus its chance level: preference for a wording, separate from noise.
 
     Formula: stable / pairs - 2 p1 p2, with p1 and p2 the rates of position 1 and position 2 over calls; the product is
@@ -137,7 +142,7 @@ def excess_stable(tallies: Tallies, arm: str) -> list[Part]:
     two replies to one prompt name different positions. That is 0 if swapping does no more than asking again. Level:
     canonical pair of equal quality. Bounds: -0.5 to 1; 0 is chance, above it is worse.
     """
-    # The same content sits in slot 1 in one order and in slot 2 in the other.
+    # The same content sits in position 1 in one order and in position 2 in the other.
     stable = Excess(
         counted=lambda tally: tally.stable,
         crossed=lambda uv_1, uv_2, vu_1, vu_2: uv_1 * vu_2 + uv_2 * vu_1,
@@ -146,7 +151,7 @@ def excess_stable(tallies: Tallies, arm: str) -> list[Part]:
         chance=lambda one, two: 2 * one * two,
         most=lambda one, two: 2 * np.minimum(one, two),
     )
-    return excess_over_chance(tallies, arm, stable)
+    return excess_over_chance(tallies, variant, stable)
 
 
 @EXCESS.measure(
@@ -155,7 +160,7 @@ def excess_stable(tallies: Tallies, arm: str) -> list[Part]:
     "How much more often than its position rates explain it names the same position in both orders.",
     worse="depends",
 )
-def excess_positional(tallies: Tallies, arm: str) -> list[Part]:
+def excess_positional(tallies: Tallies, variant: str) -> list[Part]:
     """Position bias minus its chance level.
 
     Formula: positional / pairs - (p1² + p2²), with p1 and p2 the rates of position 1 and position 2 over calls; the
@@ -174,4 +179,4 @@ def excess_positional(tallies: Tallies, arm: str) -> list[Part]:
         chance=lambda one, two: one**2 + two**2,
         most=lambda one, two: one + two,
     )
-    return excess_over_chance(tallies, arm, positional)
+    return excess_over_chance(tallies, variant, positional)

@@ -19,10 +19,10 @@ NO_VERDICTS = "no item has a verdict on both texts"
 
 
 def change_tallies(
-    tallies: Tallies, arm: str, expectation: Literal["same-verdict", "flipped-verdict"]
+    tallies: Tallies, variant: str, expectation: Literal["same-verdict", "flipped-verdict"]
 ) -> list[ChangeTally]:
     """The tests that should leave a verdict as it is, or those that should change it."""
-    return [tally for tally in tallies.changes if tally.arm == arm and tally.expectation == expectation]
+    return [tally for tally in tallies.changes if tally.variant == variant and tally.expectation == expectation]
 
 
 LOST = "in comparisons without a verdict, in total"
@@ -45,11 +45,11 @@ def shift_result(chosen: Sequence[ChangeTally], scale: GradeScale | None, *, lev
     """
     missing = unpaired(chosen)
     if scale is None or scale.kind == "nominal":
-        return Undefined(NO_ORDER, left_out=missing)
+        return Undefined(NO_ORDER, excluded=missing)
     ups, pairs = by_task((tally.cluster, (tally.distance + tally.shift) / 2, tally.pairs) for tally in chosen)
     downs, _ = by_task((tally.cluster, (tally.distance - tally.shift) / 2, tally.pairs) for tally in chosen)
     if len(pairs) < 2:
-        return Undefined(ONE_CLUSTER if pairs else NO_VERDICTS, left_out=missing)
+        return Undefined(ONE_CLUSTER if pairs else NO_VERDICTS, excluded=missing)
     # Shares of repeats may leave a rounding error where nothing moved one way.
     mean = signed_mean([max(up, 0.0) for up in ups], [max(down, 0.0) for down in downs], pairs, level=level)
     low, high = kept_in(mean.low, mean.high, least=-span(scale), most=span(scale))
@@ -62,24 +62,24 @@ def shift_result(chosen: Sequence[ChangeTally], scale: GradeScale | None, *, lev
         unit="item",
         interval=Interval(low, high, method=method, level=level),
         clusters=mean.clusters,
-        left_out=missing,
+        excluded=missing,
         bounds=((net - farthest) / count, (net + farthest) / count) if missing else None,
     )
 
 
-def same_verdicts(tallies: Tallies, arm: str, result: Callable[[Sequence[ChangeTally]], Result]) -> list[Part]:
+def same_verdicts(tallies: Tallies, variant: str, result: Callable[[Sequence[ChangeTally]], Result]) -> list[Part]:
     """`result` for the items of each test that should leave the verdict as it is, and of each group."""
-    return by_part(change_tallies(tallies, arm, "same-verdict"), result)
+    return by_part(change_tallies(tallies, variant, "same-verdict"), result)
 
 
 def grade_shifts(
-    tallies: Tallies, arm: str, result: Callable[[Sequence[ChangeTally], GradeScale | None], Result]
+    tallies: Tallies, variant: str, result: Callable[[Sequence[ChangeTally], GradeScale | None], Result]
 ) -> list[Part]:
     """The same for a `result` that depends on the scale."""
-    return same_verdicts(tallies, arm, lambda chosen: result(chosen, tallies.scale))
+    return same_verdicts(tallies, variant, lambda chosen: result(chosen, tallies.scale))
 
 
-def flipped_shares(tallies: Tallies, arm: str, count: Callable[[ChangeTally], float]) -> list[Part]:
+def flipped_shares(tallies: Tallies, variant: str, count: Callable[[ChangeTally], float]) -> list[Part]:
     """A share of the items of each test that should change the verdict, among those with both gold labels.
 
     `count` gives the numerator.
@@ -91,9 +91,9 @@ def flipped_shares(tallies: Tallies, arm: str, count: Callable[[ChangeTally], fl
             missing["without a gold label for both texts"] = unlabelled
         hits, misses = shares_by_task((tally.cluster, count(tally), tally.golden) for tally in chosen)
         empty = "no item has a verdict and a gold label on both texts"
-        return item_rate(hits, misses, empty=empty, left_out=missing)
+        return item_rate(hits, misses, empty=empty, excluded=missing)
 
-    return by_part(change_tallies(tallies, arm, "flipped-verdict"), result)
+    return by_part(change_tallies(tallies, variant, "flipped-verdict"), result)
 
 
 SAME = MeasureFamily(same_verdicts, kinds=("compare", "grade"), protocols=("stress", "pairs"))
@@ -127,7 +127,7 @@ def change_rate(chosen: Sequence[ChangeTally]) -> Result:
     Undefined if no item has both verdicts. Interval: cluster-Wilson over clusters of items.
     """
     hits, misses = shares_by_task((tally.cluster, tally.changed, tally.pairs) for tally in chosen)
-    return item_rate(hits, misses, empty=NO_VERDICTS, left_out=unpaired(chosen))
+    return item_rate(hits, misses, empty=NO_VERDICTS, excluded=unpaired(chosen))
 
 
 LEAST = 0.5
@@ -160,7 +160,7 @@ def excess_change(chosen: Sequence[ChangeTally]) -> Result:
     excess, items = by_task((t.cluster, t.changed_retested - t.retest_changed, t.retested) for t in chosen)
     if len(items) < 2:
         none = "no item was answered twice on both texts, so a change cannot be separated from the judge's own noise"
-        return Undefined(ONE_CLUSTER if items else none, left_out=missing)
+        return Undefined(ONE_CLUSTER if items else none, excluded=missing)
     found = signed_mean([max(e, 0.0) for e in excess], [max(-e, 0.0) for e in excess], items)
     low, high = kept_in(found.low, found.high, least=-1.0, most=1.0)
     outside = single + sum(tally.incomplete for tally in chosen)
@@ -172,7 +172,7 @@ def excess_change(chosen: Sequence[ChangeTally]) -> Result:
         unit="item",
         interval=Interval(low, high, method="score limits of rises and falls, joined over clusters"),
         clusters=found.clusters,
-        left_out=missing,
+        excluded=missing,
         bounds=((sum(excess) - LEAST * outside) / count, (sum(excess) + outside) / count) if missing else None,
     )
 

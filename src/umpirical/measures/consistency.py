@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from umpirical.domain.measures import Estimate, Interval, Result, Undefined
 from umpirical.domain.stimuli import TIER_2, Family
 from umpirical.domain.tallies import PairTally, Tallies
-from umpirical.measures.catalogue import WHOLE_ARM
+from umpirical.measures.catalogue import WHOLE_VARIANT
 from umpirical.measures.estimates.pairs import NO_PAIR, UNKNOWN_SLOTS, incomplete, pair_share, slots_known
 from umpirical.measures.estimates.rates import ONE_TASK, Counted, by_task, difference_result, paired_by_task
 from umpirical.measures.natural import NATURAL
@@ -25,37 +25,37 @@ LARGE = 2.0
 """Requirements. A judge that reads the task sees a difference of this size or more."""
 
 
-def swapped_pairs(tallies: Tallies, arm: str) -> list[PairTally]:
+def swapped_pairs(tallies: Tallies, variant: str) -> list[PairTally]:
     """All pairs of two different answers. Labelled pairs of a group are also among all of them: each counts once."""
-    own = [tally for tally in tallies.pairs if tally.arm == arm and tally.family not in TIER_2]
+    own = [tally for tally in tallies.pairs if tally.variant == variant and tally.family not in TIER_2]
     return [tally for tally in own if tally.family != NATURAL or not tally.stratum]
 
 
-@WHOLE_ARM.measure(
+@WHOLE_VARIANT.measure(
     "swap-inconsistency",
     "Verdicts that change with the order",
     "How often its verdict changes when the two answers are swapped.",
     worse="higher",
     protocols=("datasheet", "pairs"),
 )
-def swap_inconsistency(tallies: Tallies, arm: str) -> Result:
+def swap_inconsistency(tallies: Tallies, variant: str) -> Result:
     """Share of pairs whose two orders have different verdicts, over all pairs, whichever answer is better.
 
     Formula: (positional + one-sided) / pairs. Both noise and position bias cause it; the lean to one position
     distinguishes them. Level: canonical pair, asked in both orders; repeats are averaged. Bounds: 0 to 1, higher is
     worse. Undefined without a pair answered in both orders. Interval: cluster-Wilson over tasks.
     """
-    return pair_share(swapped_pairs(tallies, arm), lambda tally: tally.positional + tally.one_sided)
+    return pair_share(swapped_pairs(tallies, variant), lambda tally: tally.positional + tally.one_sided)
 
 
-@WHOLE_ARM.measure(
+@WHOLE_VARIANT.measure(
     "position-lean",
     "Lean to one position",
     "How much more often it names one position than the other. Each answer is in each position once.",
     worse="higher",
     protocols=("datasheet", "pairs"),
 )
-def position_lean(tallies: Tallies, arm: str) -> Result:
+def position_lean(tallies: Tallies, variant: str) -> Result:
     """Difference between how often the two positions are named, over the calls on all pairs asked in both orders.
 
     Formula: |position 1 calls - position 2 calls| / (2 · pairs). Each answer is in each position once, so a preference
@@ -64,15 +64,15 @@ def position_lean(tallies: Tallies, arm: str) -> Result:
     positions were not counted, as in published counts. Interval: cluster-Wilson limits of both rates, joined over tasks
     (Newcombe's square-and-add), without their signs; it starts at 0 if the two may be equal.
     """
-    pairs = swapped_pairs(tallies, arm)
+    pairs = swapped_pairs(tallies, variant)
     missing = {reason: 2 * count for reason, count in incomplete(pairs).items()}
     if not slots_known(pairs):
-        return Undefined(UNKNOWN_SLOTS, left_out={reason: count for reason, count in missing.items() if count})
+        return Undefined(UNKNOWN_SLOTS, excluded={reason: count for reason, count in missing.items() if count})
     one, other = (
         [Counted(tally.cluster, getattr(tally, name), 2 * tally.pairs) for tally in pairs]
-        for name in ("slot_1_calls", "slot_2_calls")
+        for name in ("position_1_calls", "position_2_calls")
     )
-    found = difference_result(paired_by_task(one, other), unit="call", empty=NO_PAIR, left_out=missing)
+    found = difference_result(paired_by_task(one, other), unit="call", empty=NO_PAIR, excluded=missing)
     if isinstance(found, Undefined) or found.interval is None:
         return found
     ends = [found.interval.low or 0.0, found.interval.high or 0.0]
@@ -85,7 +85,7 @@ def position_lean(tallies: Tallies, arm: str) -> Result:
     )
 
 
-@WHOLE_ARM.measure(
+@WHOLE_VARIANT.measure(
     "error-clustering",
     "Errors in some task families",
     "How similar its results are within a task family: 0 if errors are spread evenly, 1 if each family is all right "
@@ -93,7 +93,7 @@ def position_lean(tallies: Tallies, arm: str) -> Result:
     worse="depends",
     scale="coefficient",
 )
-def error_clustering(tallies: Tallies, arm: str) -> Result:
+def error_clustering(tallies: Tallies, variant: str) -> Result:
     """Intraclass correlation of correct verdicts within task families, at differences of 2 requirements or more.
 
     Formula: ICC(1) of correct calls, by analysis of variance over families. Errors that occur anywhere give 0. A judge
@@ -102,22 +102,22 @@ def error_clustering(tallies: Tallies, arm: str) -> Result:
     error, without a correct verdict, or with fewer than three families. Interval: family jackknife of Fisher's z, with
     Student's t.
     """
-    chosen = [t for t in tallies.pairs if t.arm == arm and t.family == Family.LADDER and t.delta >= LARGE]
+    chosen = [t for t in tallies.pairs if t.variant == variant and t.family == Family.GRADED and t.delta >= LARGE]
     missing = {reason: 2 * count for reason, count in incomplete(chosen).items() if count}
     right, calls = (
         np.array(column)
         for column in by_task((tally.cluster, tally.correct_calls, 2 * tally.pairs) for tally in chosen)
     )
     if len(calls) < 3:
-        return Undefined(ONE_TASK if len(calls) == 1 else "fewer than three families were measured", left_out=missing)
+        return Undefined(ONE_TASK if len(calls) == 1 else "fewer than three families were measured", excluded=missing)
     if not 0 < right.sum() < calls.sum():
-        return Undefined("its verdicts on large differences are all correct, or all wrong", left_out=missing)
+        return Undefined("its verdicts on large differences are all correct, or all wrong", excluded=missing)
     value, low, high = _correlation(right, calls)
     if not np.isfinite([low, high]).all():
-        return Undefined("its errors, or its correct verdicts, are all in one family", left_out=missing)
+        return Undefined("its errors, or its correct verdicts, are all in one family", excluded=missing)
     total = round(float(calls.sum()))
     limits = Interval(low, high, method="family jackknife of Fisher's z")
-    return Estimate(value, value * total, total, "call", limits, len(calls), left_out=missing)
+    return Estimate(value, value * total, total, "call", limits, len(calls), excluded=missing)
 
 
 def _correlation(right: Floats, calls: Floats) -> tuple[float, float, float]:

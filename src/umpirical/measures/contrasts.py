@@ -44,17 +44,17 @@ class ComparableRate(NamedTuple):
         return self.missing / everything if everything else 0.0
 
 
-def item_rates(tallies: Tallies, arm: str) -> Iterator[ComparableRate]:
+def item_rates(tallies: Tallies, variant: str) -> Iterator[ComparableRate]:
     """Yields, by test, the rates of a judge on the user's own items: all items, without groups."""
-    changes = [tally for tally in change_tallies(tallies, arm, "same-verdict") if not tally.group]
+    changes = [tally for tally in change_tallies(tallies, variant, "same-verdict") if not tally.group]
     for test, same in _by_test(changes):
         yield _of_changes("change-rate", test, same, lambda t: t.changed, lambda t: t.pairs)
-    changes = [tally for tally in change_tallies(tallies, arm, "flipped-verdict") if not tally.group]
+    changes = [tally for tally in change_tallies(tallies, variant, "flipped-verdict") if not tally.group]
     for test, flipped in _by_test(changes):
         yield _of_changes("flip-detection", test, flipped, lambda t: t.moved, lambda t: t.golden)
-    for test, repeats in _by_test(tally for tally in repeat_tallies(tallies, arm) if not tally.group):
+    for test, repeats in _by_test(tally for tally in repeat_tallies(tallies, variant) if not tally.group):
         yield _of_repeats(test, repeats)
-    golds = [tally for tally in tallies.golds if tally.arm == arm and not tally.group]
+    golds = [tally for tally in tallies.golds if tally.variant == variant and not tally.group]
     for test, labelled in _by_test(golds):
         yield _of_golds(test, labelled, tallies.scale)
 
@@ -81,9 +81,9 @@ def _of_changes(
 
 
 def _of_repeats(test: str, chosen: Sequence[RepeatTally]) -> ComparableRate:
-    kept, left_out, _ = repeated(chosen)
+    kept, excluded, _ = repeated(chosen)
     counts = [Counted(t.cluster, t.items * flip_chance([count for _, count in t.answers]), t.items) for t in kept]
-    return ComparableRate("flip-rate", test, "item", counts, sum(left_out.values()))
+    return ComparableRate("flip-rate", test, "item", counts, sum(excluded.values()))
 
 
 def _of_golds(test: str, chosen: Sequence[GoldTally], scale: GradeScale | None) -> ComparableRate:
@@ -147,7 +147,7 @@ class Contrast:
         return sign_flip_p(*self.paired, rng=draws)
 
 
-def contrasts_between(first: Tallies, second: Tallies, arm: str, other_arm: str) -> Iterator[Contrast]:
+def contrasts_between(first: Tallies, second: Tallies, variant: str, other_variant: str) -> Iterator[Contrast]:
     """Yields a contrast for every rate that both judges have, over the families in which both were answered.
 
     Interval: cluster-Wilson limits of both rates, joined over families, as for a criterion shift: what a family does to
@@ -157,7 +157,7 @@ def contrasts_between(first: Tallies, second: Tallies, arm: str, other_arm: str)
     graded = bool(first.grade_pairs or second.grade_pairs)
     ours, theirs = (
         {(rate.name, rate.stratum): rate for rate in _rates(tallies, each, graded=graded)}
-        for tallies, each in ((first, arm), (second, other_arm))
+        for tallies, each in ((first, variant), (second, other_variant))
     )
     for (name, stratum), here in ours.items():
         there = theirs.get((name, stratum))
@@ -165,8 +165,8 @@ def contrasts_between(first: Tallies, second: Tallies, arm: str, other_arm: str)
             continue
         paired = paired_by_task(there.counts, here.counts)
         missing = {"without an answer, first": ceil(here.missing), "without an answer, second": ceil(there.missing)}
-        result = difference_result(paired, unit=here.unit, empty=NO_SHARED_TASK, left_out=missing)
-        yield Contrast(Measure(name, result, arm, stratum), paired, (here.missing_share, there.missing_share))
+        result = difference_result(paired, unit=here.unit, empty=NO_SHARED_TASK, excluded=missing)
+        yield Contrast(Measure(name, result, variant, stratum), paired, (here.missing_share, there.missing_share))
 
 
 _AT_EQUAL_QUALITY: dict[str, tuple[Callable[[PairTally], float], Callable[[GradePairTally], float] | None]] = {
@@ -178,8 +178,8 @@ _AT_EQUAL_QUALITY: dict[str, tuple[Callable[[PairTally], float], Callable[[Grade
 }
 
 _BY_STEP: dict[str, tuple[Family, Callable[[PairTally], float], Callable[[GradePairTally], float]]] = {
-    "target-sensitivity": (Family.LADDER, lambda t: t.correct_calls / 2, lambda t: t.better_higher),
-    "tie-rate": (Family.LADDER, lambda t: t.tie_calls / 2, lambda t: t.equal),
+    "target-sensitivity": (Family.GRADED, lambda t: t.correct_calls / 2, lambda t: t.better_higher),
+    "tie-rate": (Family.GRADED, lambda t: t.tie_calls / 2, lambda t: t.equal),
     "figure-sensitivity": (Family.FIGURES, lambda t: t.correct_calls / 2, lambda t: t.better_higher),
 }
 
@@ -194,33 +194,33 @@ _OF_CALLS: dict[str, Callable[[CallTally], int]] = {
 }
 
 
-def _rates(tallies: Tallies, arm: str, *, graded: bool) -> Iterator[ComparableRate]:
+def _rates(tallies: Tallies, variant: str, *, graded: bool) -> Iterator[ComparableRate]:
     """Every rate of a judge that can be held against another's. `graded`: one of the two judges grades."""
     if tallies.scale is not None:
-        yield from item_rates(tallies, arm)
+        yield from item_rates(tallies, variant)
         return
-    yield _of_vacuum(tallies, arm)
+    yield _of_vacuum(tallies, variant)
     for name, (compared, grade) in _AT_EQUAL_QUALITY.items():
         if grade is not None or not graded:
-            counts = count_pairs(tallies, arm, (Family.DELTA0,), compared=compared, graded=grade or (lambda _: 0.0))
+            counts = count_pairs(tallies, variant, (Family.EQUAL,), compared=compared, graded=grade or (lambda _: 0.0))
             yield _of_pairs(name, "", counts)
     for name, (family, compared, grade) in _BY_STEP.items():
-        counts = count_pairs(tallies, arm, (family,), compared=compared, graded=grade)
+        counts = count_pairs(tallies, variant, (family,), compared=compared, graded=grade)
         for step in sorted({count.delta for count in counts}):
             yield _of_pairs(name, f"{step:g}", [count for count in counts if count.delta == step])
     for name, score in _OF_QUADS.items():
-        quads = [tally for tally in tallies.quads if tally.arm == arm and tally.family == Family.LADDER]
+        quads = [tally for tally in tallies.quads if tally.variant == variant and tally.family == Family.GRADED]
         if quads:
             yield _of_quads(name, "", quads, score)
         for step in sorted({tally.delta for tally in quads}):
             yield _of_quads(name, f"{step:g}", [tally for tally in quads if tally.delta == step], score)
     if tallies.grade_pairs:
-        yield _concordance(tallies, arm)
-    yield from _of_calls(tallies, arm)
+        yield _concordance(tallies, variant)
+    yield from _of_calls(tallies, variant)
 
 
-def _of_vacuum(tallies: Tallies, arm: str) -> ComparableRate:
-    chosen = [tally for tally in tallies.vacuum if tally.arm == arm]
+def _of_vacuum(tallies: Tallies, variant: str) -> ComparableRate:
+    chosen = [tally for tally in tallies.vacuum if tally.variant == variant]
     counts = [Counted(t.cluster, t.false_preferences, t.prompts) for t in chosen]
     return ComparableRate("dark-current", "", "prompt", counts, sum(t.unanswered for t in chosen))
 
@@ -233,20 +233,22 @@ def _of_pairs(name: str, stratum: str, pairs: Iterable[PairCount]) -> Comparable
 
 def _of_quads(name: str, stratum: str, quads: list[QuadTally], score: Callable[[QuadTally], float]) -> ComparableRate:
     counts = [Counted(tally.cluster, score(tally), tally.quads) for tally in quads]
-    return ComparableRate(name, stratum, "quad", counts, sum(tally.incomplete + tally.lost for tally in quads))
+    return ComparableRate(name, stratum, "crossed-pair", counts, sum(tally.incomplete + tally.lost for tally in quads))
 
 
-def _concordance(tallies: Tallies, arm: str) -> ComparableRate:
-    chosen = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == Family.LADDER]
+def _concordance(tallies: Tallies, variant: str) -> ComparableRate:
+    chosen = [tally for tally in tallies.grade_pairs if tally.variant == variant and tally.family == Family.GRADED]
     counts = [Counted(t.cluster, t.better_higher, t.better_higher + t.lesser_higher) for t in chosen]
     return ComparableRate("grade-concordance", "", "pair", counts, sum(t.incomplete + t.lost for t in chosen))
 
 
-def _of_calls(tallies: Tallies, arm: str) -> Iterator[ComparableRate]:
+def _of_calls(tallies: Tallies, variant: str) -> Iterator[ComparableRate]:
     """Shares of the calls made. An abstention on a blank is right, so blanks are left out of that one."""
-    calls = [tally for tally in tallies.calls if tally.arm == arm]
-    chosen = [tally for tally in calls if tally.family not in TIER_2 | {Family.VACUUM}]
-    answered = [Counted(t.cluster, t.abstained, t.slot_1 + t.slot_2 + t.tie + t.graded + t.abstained) for t in chosen]
+    calls = [tally for tally in tallies.calls if tally.variant == variant]
+    chosen = [tally for tally in calls if tally.family not in TIER_2 | {Family.BLANK}]
+    answered = [
+        Counted(t.cluster, t.abstained, t.position_1 + t.position_2 + t.tie + t.graded + t.abstained) for t in chosen
+    ]
     unread = sum(tally.unparsed + tally.failed + tally.unasked for tally in chosen)
     yield ComparableRate("abstention-rate", "", "call", answered, unread)
     made = [tally for tally in calls if tally.family not in TIER_2]

@@ -100,7 +100,7 @@ def mean_absolute_error(items: GoldItems) -> Result:
             mean.low, high, method="cluster score over clusters of items, variance in proportion to the mean"
         ),
         clusters=mean.clusters,
-        left_out=items.left_out,
+        excluded=items.excluded,
     )
 
 
@@ -130,7 +130,7 @@ def grade_bias(items: GoldItems) -> Result:
         unit="item",
         interval=Interval(low, high, method="score limits of excess and shortfall, joined over clusters"),
         clusters=mean.clusters,
-        left_out=items.left_out,
+        excluded=items.excluded,
     )
 
 
@@ -370,7 +370,7 @@ def balanced_accuracy(items: GoldItems) -> Result:
         for side in (gold == given, gold != given)
     )
     missing = np.array([items.absent[absent == label].sum() for label in labels])
-    return balanced_share(hits, hits + misses, missing, unit="item", left_out=items.left_out)
+    return balanced_share(hits, hits + misses, missing, unit="item", excluded=items.excluded)
 
 
 @COEFFICIENT.measure(

@@ -18,16 +18,16 @@ from umpirical.stats.intervals import cluster_mean, cluster_ratio
 from umpirical.stats.repeats import effective_number, effective_number_interval
 
 GRADES = MeasureFamily(as_a_whole, kinds=("grade",), scale="steps")
-FAMILIES = (Family.DELTA0, Family.LADDER)
+FAMILIES = (Family.EQUAL, Family.GRADED)
 
 
-def graded_answers(tallies: Tallies, arm: str) -> list[GradeTally]:
-    return [tally for tally in tallies.grades if tally.arm == arm and tally.family in FAMILIES]
+def graded_answers(tallies: Tallies, variant: str) -> list[GradeTally]:
+    return [tally for tally in tallies.grades if tally.variant == variant and tally.family in FAMILIES]
 
 
-def answers_without_grade(tallies: Tallies, arm: str) -> dict[str, int]:
+def answers_without_grade(tallies: Tallies, variant: str) -> dict[str, int]:
     """Answers left out, by reason."""
-    calls = [tally for tally in tallies.calls if tally.arm == arm and tally.family in FAMILIES]
+    calls = [tally for tally in tallies.calls if tally.variant == variant and tally.family in FAMILIES]
     missing = {
         reason: sum(getattr(tally, reason) for tally in calls)
         for reason in ("abstained", "unparsed", "failed", "unasked")
@@ -41,7 +41,7 @@ def answers_without_grade(tallies: Tallies, arm: str) -> dict[str, int]:
     "How many steps the grades of two equally good answers differ by, on average.",
     worse="higher",
 )
-def grade_spread(tallies: Tallies, arm: str) -> Result:
+def grade_spread(tallies: Tallies, variant: str) -> Result:
     """Mean distance between the grades of two equally good answers, in steps of the scale.
 
     Formula: sum of |grade of u - grade of v| / pairs. Level: pair of equal quality, with each answer graded separately.
@@ -50,7 +50,7 @@ def grade_spread(tallies: Tallies, arm: str) -> Result:
     pairs that differ by one step. Reference: ours; half of the mean square would be the variance within a quality, but
     a mean distance is in the unit of the grades.
     """
-    chosen = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == Family.DELTA0]
+    chosen = [tally for tally in tallies.grade_pairs if tally.variant == variant and tally.family == Family.EQUAL]
     return _spread(chosen)
 
 
@@ -59,7 +59,7 @@ def _spread(chosen: Sequence[GradePairTally]) -> Result:
     missing = {UNGRADED: incomplete} if incomplete else {}
     distances, pairs = by_task((tally.cluster, tally.distance, tally.pairs) for tally in chosen)
     if len(pairs) < 2:
-        return Undefined(ONE_TASK if pairs else NO_GRADED_PAIR, left_out=missing)
+        return Undefined(ONE_TASK if pairs else NO_GRADED_PAIR, excluded=missing)
     mean = cluster_mean(distances, pairs)
     return Estimate(
         value=mean.value,
@@ -68,7 +68,7 @@ def _spread(chosen: Sequence[GradePairTally]) -> Result:
         unit="pair",
         interval=Interval(mean.low, mean.high, method="cluster score over tasks, variance in proportion to the mean"),
         clusters=mean.clusters,
-        left_out=missing,
+        excluded=missing,
     )
 
 
@@ -79,7 +79,7 @@ def _spread(chosen: Sequence[GradePairTally]) -> Result:
     worse="lower",
     scale="rate",
 )
-def grade_concordance(tallies: Tallies, arm: str) -> Result:
+def grade_concordance(tallies: Tallies, variant: str) -> Result:
     """Share of pairs with different grades in which the better answer has the higher grade.
 
     Formula: better higher / (better higher + worse higher), all differences together. Pairs with equal grades are left
@@ -88,12 +88,12 @@ def grade_concordance(tallies: Tallies, arm: str) -> Result:
     Interval: cluster-Wilson over tasks. Reference: L. A. Goodman and W. H. Kruskal, Measures of association for cross
     classifications, JASA 49 (1954): their gamma, on these pairs, is 2·concordance - 1.
     """
-    ladder = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == Family.LADDER]
+    ladder = [tally for tally in tallies.grade_pairs if tally.variant == variant and tally.family == Family.GRADED]
     return clustered_rate(
         [Counted(tally.cluster, tally.better_higher, tally.better_higher + tally.lesser_higher) for tally in ladder],
         unit="pair",
         empty="no ladder pair has two different grades",
-        left_out={UNGRADED: sum(tally.incomplete for tally in ladder)},
+        excluded={UNGRADED: sum(tally.incomplete for tally in ladder)},
         lost=sum(tally.lost for tally in ladder),
     )
 
@@ -104,7 +104,7 @@ def grade_concordance(tallies: Tallies, arm: str) -> Result:
     "How many steps of the scale one more requirement is worth, on average.",
     worse="lower",
 )
-def grade_slope(tallies: Tallies, arm: str) -> Result:
+def grade_slope(tallies: Tallies, variant: str) -> Result:
     """Slope of the regression of grade on requirements met, within tasks, in steps of the scale per requirement.
 
     Formula: sum over tasks of sum (level - task mean level)·grade, divided by the same sum of (level - task mean
@@ -117,7 +117,7 @@ def grade_slope(tallies: Tallies, arm: str) -> Result:
     at the other end of the scale, because one rare slip moves a steady judge's slope by more than its tasks differ.
     Reference: ours; the slope of a calibration line.
     """
-    return _slope(graded_answers(tallies, arm), answers_without_grade(tallies, arm))
+    return _slope(graded_answers(tallies, variant), answers_without_grade(tallies, variant))
 
 
 def _slope(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result:
@@ -125,7 +125,7 @@ def _slope(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result:
     products, squares = by_task(parts)
     if len(squares) < 2:
         one = "only one task has answers of two qualities; an interval needs at least two"
-        return Undefined(one if squares else "no task has graded answers of two qualities", left_out=missing)
+        return Undefined(one if squares else "no task has graded answers of two qualities", excluded=missing)
     levels, scores = {tally.level for tally in answers}, {tally.score for tally in answers}
     least = (max(levels) - min(levels)) / 2 * max(1.0, max(scores) - min(scores)) / sum(squares)
     slope = cluster_ratio(products, squares, least=least)
@@ -136,7 +136,7 @@ def _slope(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result:
         unit="item",
         interval=Interval(slope.low, slope.high, method="ratio of sums linearized over tasks, Student's t"),
         clusters=slope.clusters,
-        left_out=missing,
+        excluded=missing,
     )
 
 
@@ -160,7 +160,7 @@ def _products(answers: Sequence[GradeTally]) -> list[tuple[str, float, float]]:
     "How many grades it really uses on answers of all qualities, as a number of evenly used grades.",
     worse="lower",
 )
-def effective_grades(tallies: Tallies, arm: str) -> Result:
+def effective_grades(tallies: Tallies, variant: str) -> Result:
     """How many evenly used grades would distinguish answers of all qualities as well as the grades it gives.
 
     Formula: 1 / P(two answers, of two different tasks, get the same grade). A judge with one favorite grade has 1, an
@@ -172,22 +172,22 @@ def effective_grades(tallies: Tallies, arm: str) -> Result:
     almost evenly and tasks are graded differently. Reference: M. O. Hill, Diversity and evenness, Ecology 54 (1973),
     the number of order 2.
     """
-    return _effective(graded_answers(tallies, arm), answers_without_grade(tallies, arm))
+    return _effective(graded_answers(tallies, variant), answers_without_grade(tallies, variant))
 
 
 def _effective(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result:
     tasks, scores = sorted({tally.cluster for tally in answers}), sorted({tally.score for tally in answers})
     if not tasks:
-        return Undefined("no answer has a grade", left_out=missing)
+        return Undefined("no answer has a grade", excluded=missing)
     if len(tasks) < 3:
         few = "one task" if len(tasks) == 1 else "two tasks"
-        return Undefined(f"the data come from only {few}; an interval needs at least three", left_out=missing)
+        return Undefined(f"the data come from only {few}; an interval needs at least three", excluded=missing)
     counts = np.zeros((len(tasks), len(scores)))
     rows, columns = {task: row for row, task in enumerate(tasks)}, {score: place for place, score in enumerate(scores)}
     for tally in answers:
         counts[rows[tally.cluster], columns[tally.score]] += tally.answers
     if not np.isfinite(effective_number(counts)):
-        return Undefined("no two tasks share a grade", left_out=missing)
+        return Undefined("no two tasks share a grade", excluded=missing)
     number = effective_number_interval(counts)
     # An unbiased estimate exceeds the number of grades by chance where they are used evenly.
     value = min(number.value, len(scores))
@@ -200,14 +200,14 @@ def _effective(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result
             min(number.low, value), number.high, method="jackknife over tasks of the logarithm, Student's t"
         ),
         clusters=number.clusters,
-        left_out=missing,
+        excluded=missing,
     )
 
 
 @GRADES.measure(
     "grades-used", "Grades used", "How many different grades it gave to answers of all qualities.", worse="lower"
 )
-def grades_used(tallies: Tallies, arm: str) -> Result:
+def grades_used(tallies: Tallies, variant: str) -> Result:
     """Number of different grades given to answers of all qualities.
 
     Formula: a count of what was seen, so a lower limit of what the judge uses; most runs miss a grade that it gives
@@ -216,11 +216,11 @@ def grades_used(tallies: Tallies, arm: str) -> Result:
     every other measure. Interval: open above, because the grades seen do not show how many more there are; the
     effective grades show how evenly they are used. Reference: ours.
     """
-    answers, missing = graded_answers(tallies, arm), answers_without_grade(tallies, arm)
+    answers, missing = graded_answers(tallies, variant), answers_without_grade(tallies, variant)
     tasks = {tally.cluster for tally in answers}
     if len(tasks) < 2:
         why = ONE_TASK if tasks else "no answer has a grade"
-        return Undefined(why, left_out=missing)
+        return Undefined(why, excluded=missing)
     count = len({tally.score for tally in answers})
     return Estimate(
         value=count,
@@ -229,5 +229,5 @@ def grades_used(tallies: Tallies, arm: str) -> Result:
         unit="item",
         interval=Interval(count, None, method="at least as many as were seen"),
         clusters=len(tasks),
-        left_out=missing,
+        excluded=missing,
     )

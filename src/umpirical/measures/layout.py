@@ -19,7 +19,7 @@ from umpirical.stats.intervals import student
 EFFECTS = ("slot", "label", "list")
 """The coefficients, in order."""
 
-PARTS = {Family.DELTA0: "", Family.VACUUM: "identical"}
+PARTS = {Family.EQUAL: "", Family.BLANK: "identical"}
 """The families that are looked at, each separately, and the names of their parts: equal pairs, and identical ones."""
 
 NOT_VARIED = "labels and list order were not varied, as for your own prompt or function"
@@ -41,16 +41,18 @@ class Effect(NamedTuple):
     method: str
 
 
-def layout_effects(tallies: Tallies, arm: str, effect: Callable[[Sequence[LayoutTally]], Effect | str]) -> list[Part]:
+def layout_effects(
+    tallies: Tallies, variant: str, effect: Callable[[Sequence[LayoutTally]], Effect | str]
+) -> list[Part]:
     """The effect on equal pairs, and, where there are any, on pairs of identical answers.
 
     `effect` takes tallies of at least two tasks, all of them with answered pairs, and may give a reason instead.
     """
-    chosen = {family: [t for t in tallies.layouts if t.arm == arm and t.family == family] for family in PARTS}
+    chosen = {family: [t for t in tallies.layouts if t.variant == variant and t.family == family] for family in PARTS}
     return [
         Part(_result(found, effect), PARTS[family])
         for family, found in chosen.items()
-        if found or family == Family.DELTA0
+        if found or family == Family.EQUAL
     ]
 
 
@@ -59,21 +61,21 @@ def _result(tallies: Sequence[LayoutTally], effect: Callable[[Sequence[LayoutTal
     missing = {"incomplete": incomplete} if incomplete else {}
     answered = [tally for tally in tallies if tally.pairs]
     if not answered:
-        return Undefined(NOT_ANSWERED if tallies else NOT_VARIED, left_out=missing)
+        return Undefined(NOT_ANSWERED if tallies else NOT_VARIED, excluded=missing)
     clusters = len({tally.cluster for tally in answered})
     found = ONE_TASK if clusters < 2 else effect(answered)
     if isinstance(found, str):
-        return Undefined(found, left_out=missing)
+        return Undefined(found, excluded=missing)
     if not np.isfinite(found.value) or not np.isfinite(found.error):
-        return Undefined(ON_ONE_TASK if np.isfinite(found.value) else NOT_APART, left_out=missing)
+        return Undefined(ON_ONE_TASK if np.isfinite(found.value) else NOT_APART, excluded=missing)
     half = student(clusters, 0.95) * max(found.error, found.least)
     limits = Interval(max(-1.0, found.value - half), min(1.0, found.value + half), method=found.method)
     numerator = found.value * found.pairs
-    return Estimate(found.value, numerator, found.pairs, "pair", limits, clusters, left_out=missing)
+    return Estimate(found.value, numerator, found.pairs, "pair", limits, clusters, excluded=missing)
 
 
 def crossed_effect(answered: Sequence[LayoutTally], effect: str) -> Effect:
-    """One coefficient of (share of slot 1 - share of slot 2) on 1, the label's sign and the list's sign."""
+    """One coefficient of (share of position 1 - share of position 2) on 1, the label's sign and the list's sign."""
     found = crossed_effects(
         [tally.cluster for tally in answered],
         [[1, tally.label_sign, tally.list_sign] for tally in answered],

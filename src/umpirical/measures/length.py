@@ -27,28 +27,31 @@ DIFFERENCE = MeasureFamily(by_itself, scale="difference")
     "How much more often it names the longer of two answers with the same content than the shorter.",
     worse="depends",
 )
-def length_preference(tallies: Tallies, arm: str) -> list[Part]:
+def length_preference(tallies: Tallies, variant: str) -> list[Part]:
     """Share of calls that name the longer answer minus the share that name the shorter, with the same content.
 
     Formula: (longer named - shorter named) / calls, with ties in the denominator; pooled, and by the amount of extra
-    length. Answer u is the longer one. Level: call, analyzed by task. Bounds: -1 to 1; 0 means no preference. Not given
+    length. Answer a is the longer one. Level: call, analyzed by task. Bounds: -1 to 1; 0 means no preference. Not given
     if the design has no pairs of unequal length. Undefined without one that has a verdict in both orders. Pairs with an
     abstention are excluded, and the bounds count every excluded pair as naming the longer or the shorter answer.
     Interval: cluster-Wilson limits of both shares, joined over tasks (Newcombe's square-and-add).
     """
-    chosen = [tally for tally in tallies.outcomes if tally.arm == arm and tally.family == Family.LENGTH]
-    if not any(tally.arm == arm and tally.family == Family.LENGTH for tally in tallies.pairs):
+    chosen = [tally for tally in tallies.outcomes if tally.variant == variant and tally.family == Family.LENGTH]
+    if not any(tally.variant == variant and tally.family == Family.LENGTH for tally in tallies.pairs):
         return []
     amounts = sorted({tally.stratum for tally in chosen}, key=lambda amount: (len(amount), amount))
     return [
-        Part(_preference(chosen, tallies, arm)),
-        *(Part(_preference([t for t in chosen if t.stratum == a], only_stratum(tallies, a), arm), a) for a in amounts),
+        Part(_preference(chosen, tallies, variant)),
+        *(
+            Part(_preference([t for t in chosen if t.stratum == a], only_stratum(tallies, a), variant), a)
+            for a in amounts
+        ),
     ]
 
 
-def _preference(chosen: Sequence[OutcomeTally], tallies: Tallies, arm: str) -> Result:
+def _preference(chosen: Sequence[OutcomeTally], tallies: Tallies, variant: str) -> Result:
     answers = [(tally.cluster, named(tally)) for tally in chosen]
-    missing = {reason: 2 * pairs for reason, pairs in incomplete_pairs(tallies, arm, [Family.LENGTH]).items()}
+    missing = {reason: 2 * pairs for reason, pairs in incomplete_pairs(tallies, variant, [Family.LENGTH]).items()}
     found = difference_result(
         paired_by_task(
             [Counted(task, calls.u, calls.calls) for task, calls in answers],
@@ -56,7 +59,7 @@ def _preference(chosen: Sequence[OutcomeTally], tallies: Tallies, arm: str) -> R
         ),
         unit="call",
         empty=NO_VERDICTS,
-        left_out=missing,
+        excluded=missing,
     )
     if isinstance(found, Undefined) or not missing:
         return found
@@ -71,7 +74,7 @@ def _preference(chosen: Sequence[OutcomeTally], tallies: Tallies, arm: str) -> R
     "How often it names the longer answer although the shorter one meets one more requirement.",
     worse="higher",
 )
-def conflict_loss(tallies: Tallies, arm: str) -> list[Part]:
+def conflict_loss(tallies: Tallies, variant: str) -> list[Part]:
     """Share of calls that name the longer answer although it meets one requirement less.
 
     Formula: wrong calls / (2 · pairs), pooled and by the amount of extra length. Level: canonical pair, scoring 0, one
@@ -80,13 +83,13 @@ def conflict_loss(tallies: Tallies, arm: str) -> list[Part]:
     """
     return [
         Part(pair_share(pairs, lambda tally: tally.wrong_calls / 2), part)
-        for part, pairs in _conflict_pairs(tallies, arm).items()
+        for part, pairs in _conflict_pairs(tallies, variant).items()
     ]
 
 
-def _conflict_pairs(tallies: Tallies, arm: str) -> dict[str, list[PairTally]]:
+def _conflict_pairs(tallies: Tallies, variant: str) -> dict[str, list[PairTally]]:
     """All conflict pairs, and those of each amount of extra length; nothing if there are none."""
-    chosen = of_family(tallies, arm, Family.CONFLICT)
+    chosen = of_family(tallies, variant, Family.CONFLICT)
     amounts = sorted({tally.stratum for tally in chosen if tally.stratum}, key=lambda amount: (len(amount), amount))
     every = {"": chosen} if chosen else {}
     return every | {amount: [tally for tally in chosen if tally.stratum == amount] for amount in amounts}
@@ -98,7 +101,7 @@ def _conflict_pairs(tallies: Tallies, arm: str) -> dict[str, list[PairTally]]:
     "How much more often it names the worse answer if that one is longer.",
     worse="higher",
 )
-def conflict_excess(tallies: Tallies, arm: str) -> list[Part]:
+def conflict_excess(tallies: Tallies, variant: str) -> list[Part]:
     """Wrong choice rate if the worse answer is longer, minus the rate at the same difference with equal lengths.
 
     Formula: wrong calls / (2 · pairs) of pairs whose worse answer is longer, pooled and by the amount of extra length,
@@ -108,8 +111,8 @@ def conflict_excess(tallies: Tallies, arm: str) -> list[Part]:
     cluster-Wilson limits of both rates, joined over tasks (Newcombe's square-and-add); the upper one is at least that
     of no error in the pairs of unequal length.
     """
-    ladder = [tally for tally in ladder_pairs(tallies, arm) if tally.delta == 1]
-    return [Part(_excess(pairs, ladder), part) for part, pairs in _conflict_pairs(tallies, arm).items()]
+    ladder = [tally for tally in ladder_pairs(tallies, variant) if tally.delta == 1]
+    return [Part(_excess(pairs, ladder), part) for part, pairs in _conflict_pairs(tallies, variant).items()]
 
 
 def _excess(conflict: Sequence[PairTally], ladder: Sequence[PairTally]) -> Result:
@@ -121,7 +124,7 @@ def _excess(conflict: Sequence[PairTally], ladder: Sequence[PairTally]) -> Resul
         ),
         unit="pair",
         empty="no pair has an answer in both orders, among conflict pairs or at step 1",
-        left_out={
+        excluded={
             "without an answer in both orders, conflict": sum(tally.incomplete for tally in conflict),
             "without an answer in both orders, step 1": sum(tally.incomplete for tally in ladder),
         },

@@ -42,19 +42,19 @@ UNCOMPARED = "without a verdict on the original or the edited pair"
 Score = Callable[[PairTally], float]
 
 
-def natural_shares(tallies: Tallies, arm: str, score: Score) -> list[Part]:
+def natural_shares(tallies: Tallies, variant: str, score: Score) -> list[Part]:
     """A share of the pairs, each asked in both orders; all of them first, then each group."""
-    return by_group(tallies, arm, lambda chosen: pair_share(chosen, score))
+    return by_group(tallies, variant, lambda chosen: pair_share(chosen, score))
 
 
-def natural_slots(tallies: Tallies, arm: str, score: Score) -> list[Part]:
+def natural_slots(tallies: Tallies, variant: str, score: Score) -> list[Part]:
     """A share of the calls, two to a pair; those on all pairs first, then those on each group."""
-    return by_group(tallies, arm, lambda chosen: slot_share(chosen, score))
+    return by_group(tallies, variant, lambda chosen: slot_share(chosen, score))
 
 
-def by_group(tallies: Tallies, arm: str, result: Callable[[Sequence[PairTally]], Result]) -> list[Part]:
+def by_group(tallies: Tallies, variant: str, result: Callable[[Sequence[PairTally]], Result]) -> list[Part]:
     """One measure for all pairs, even if there is none, and one for each group there is."""
-    own = of_family(tallies, arm, NATURAL)
+    own = of_family(tallies, variant, NATURAL)
     groups = sorted({"", *(tally.stratum for tally in own)})
     return [Part(result([tally for tally in own if tally.stratum == group]), group=group) for group in groups]
 
@@ -62,17 +62,17 @@ def by_group(tallies: Tallies, arm: str, result: Callable[[Sequence[PairTally]],
 def _edits(*groups: str) -> MeasureFamily[Callable[[EditTally], float]]:
     """Shares of the edited pairs, for every edit and for some groups of them."""
 
-    def shares(tallies: Tallies, arm: str, score: Callable[[EditTally], float]) -> list[Part]:
+    def shares(tallies: Tallies, variant: str, score: Callable[[EditTally], float]) -> list[Part]:
         def result(chosen: Sequence[EditTally]) -> Result:
             return clustered_rate(
                 [Counted(tally.cluster, score(tally), tally.pairs) for tally in chosen],
                 unit="pair",
                 empty="no pair has a verdict in both orders, original and edited",
-                left_out={UNCOMPARED: sum(tally.incomplete for tally in chosen)},
+                excluded={UNCOMPARED: sum(tally.incomplete for tally in chosen)},
                 lost=sum(tally.lost for tally in chosen),
             )
 
-        return by_part([t for t in tallies.edits if t.arm == arm and t.group in groups], result)
+        return by_part([t for t in tallies.edits if t.variant == variant and t.group in groups], result)
 
     return MeasureFamily(
         shares,
@@ -202,7 +202,7 @@ def named_slot_1_rate(tally: PairTally) -> float:
 
     Formula: position 1 calls / (2 · pairs).
     """
-    return tally.slot_1_calls
+    return tally.position_1_calls
 
 
 @NATURAL_CALLS.measure(
@@ -213,7 +213,7 @@ def named_slot_2_rate(tally: PairTally) -> float:
 
     Formula: position 2 calls / (2 · pairs).
     """
-    return tally.slot_2_calls
+    return tally.position_2_calls
 
 
 @NATURAL_CALLS.measure(
@@ -242,7 +242,7 @@ def chosen_first_accuracy(tally: PairTally) -> float:
 
     Formula: correct calls with the chosen answer in position 1 / pairs.
     """
-    return tally.slot_1_correct_calls
+    return tally.position_1_correct_calls
 
 
 @NATURAL_PAIRS.measure(
@@ -257,7 +257,7 @@ def chosen_second_accuracy(tally: PairTally) -> float:
 
     Formula: correct calls with the chosen answer in position 2 / pairs.
     """
-    return tally.correct_calls - tally.slot_1_correct_calls
+    return tally.correct_calls - tally.position_1_correct_calls
 
 
 @BY_PART.measure(
@@ -268,7 +268,7 @@ def chosen_second_accuracy(tally: PairTally) -> float:
     scale="coefficient",
     protocols=("pairs",),
 )
-def pair_agreement(tallies: Tallies, arm: str) -> list[Part]:
+def pair_agreement(tallies: Tallies, variant: str) -> list[Part]:
     """Calls that name the chosen answer minus those that name the rejected one, as a share of all calls.
 
     Formula: (correct calls - wrong calls) / (2 · pairs). Each pair is asked in both orders, so always naming one
@@ -277,7 +277,7 @@ def pair_agreement(tallies: Tallies, arm: str) -> list[Part]:
     lower is worse. Undefined without two clusters of pairs answered in both orders. Interval: twice the cluster-Wilson
     limits of the share of right calls over tasks, with a call without a winner counting one half, minus 1.
     """
-    return by_group(tallies, arm, pair_agreement_of)
+    return by_group(tallies, variant, pair_agreement_of)
 
 
 @BY_PART.measure(
@@ -289,7 +289,7 @@ def pair_agreement(tallies: Tallies, arm: str) -> list[Part]:
     scale="coefficient",
     protocols=("pairs",),
 )
-def pair_agreement_beyond_length(tallies: Tallies, arm: str) -> list[Part]:
+def pair_agreement_beyond_length(tallies: Tallies, variant: str) -> list[Part]:
     """Mean of the agreement if the longer answer is the chosen one and the agreement if it is the rejected one.
 
     Formula: half of each agreement. A judge that always picks the longer answer has 1 and -1, and so 0, whatever share
@@ -298,14 +298,14 @@ def pair_agreement_beyond_length(tallies: Tallies, arm: str) -> list[Part]:
     Undefined if one of the two groups has no pair, and without two clusters of pairs answered in both orders. Interval:
     cluster-Wilson of the mean of two rates over clusters of pairs, twice that minus 1.
     """
-    own = of_family(tallies, arm, NATURAL)
+    own = of_family(tallies, variant, NATURAL)
     groups = [[t for t in own if t.stratum == group] for group in (LONGER_CHOSEN, LONGER_REJECTED)]
     if not own:
         return []
     if not any(groups):
         return [Part(pair_agreement_of([t for t in own if not t.stratum]))]
     missing = [sum(t.incomplete for t in group) for group in groups]
-    left_out = {UNANSWERED: sum(missing)} if any(missing) else {}
+    excluded = {UNANSWERED: sum(missing)} if any(missing) else {}
     clusters = {name: place for place, name in enumerate(sorted({t.cluster for g in groups for t in g if t.pairs}))}
     hits, units = np.zeros((len(clusters), 2)), np.zeros((len(clusters), 2))
     for column, group in enumerate(groups):
@@ -313,8 +313,8 @@ def pair_agreement_beyond_length(tallies: Tallies, arm: str) -> list[Part]:
             hits[clusters[tally.cluster], column] += right_half(tally)
             units[clusters[tally.cluster], column] += tally.pairs
     if not units.sum(axis=0).all() or len(clusters) < 2:
-        return [Part(Undefined(NO_CONTRAST if len(clusters) > 1 or not clusters else ONE_TASK, left_out=left_out))]
-    return [Part(chance_corrected(balanced_share(hits, units, missing, unit="pair", left_out=left_out)))]
+        return [Part(Undefined(NO_CONTRAST if len(clusters) > 1 or not clusters else ONE_TASK, excluded=excluded))]
+    return [Part(chance_corrected(balanced_share(hits, units, missing, unit="pair", excluded=excluded)))]
 
 
 @BY_PART.measure(
@@ -325,7 +325,7 @@ def pair_agreement_beyond_length(tallies: Tallies, arm: str) -> list[Part]:
     scale="difference",
     protocols=("pairs",),
 )
-def length_gap(tallies: Tallies, arm: str) -> list[Part]:
+def length_gap(tallies: Tallies, variant: str) -> list[Part]:
     """Accuracy in both orders if the longer answer is the chosen one, minus the accuracy if it is the rejected one.
 
     Formula: both correct / pairs of one group, minus that of the other. A judge that always picks the longer answer has
@@ -334,7 +334,7 @@ def length_gap(tallies: Tallies, arm: str) -> list[Part]:
     without labeled pairs. Undefined without two clusters of pairs answered in both orders in each group. Interval:
     cluster-Wilson limits of both shares, joined over tasks (Newcombe's square-and-add).
     """
-    own = of_family(tallies, arm, NATURAL)
+    own = of_family(tallies, variant, NATURAL)
     longer, shorter = ([t for t in own if t.stratum == group] for group in (LONGER_CHOSEN, LONGER_REJECTED))
     if not longer and not shorter:
         return []
@@ -343,7 +343,7 @@ def length_gap(tallies: Tallies, arm: str) -> list[Part]:
         paired_by_task(one, other, shared=False),
         unit="pair",
         empty="no pair in one of the groups has an answer in both orders",
-        left_out={UNANSWERED: sum(tally.incomplete for tally in (*longer, *shorter))},
+        excluded={UNANSWERED: sum(tally.incomplete for tally in (*longer, *shorter))},
     )
     return [Part(found)]
 

@@ -34,10 +34,10 @@ class Failed(NamedTuple):
     failed: float
 
 
-def by_part(tallies: Tallies, arm: str, counts: Iterable[Failed]) -> list[Part]:
+def by_part(tallies: Tallies, variant: str, counts: Iterable[Failed]) -> list[Part]:
     """One failure rate for each part, in alphabetical order within format, language and domain."""
     parts: dict[str, list[Failed]] = {}
-    known = _known(tallies, arm)
+    known = _known(tallies, variant)
     for count in counts:
         for part in known.get(count.pair.cluster, ()):
             listed = part == PROSE and count.pair.stratum == "list"
@@ -45,11 +45,11 @@ def by_part(tallies: Tallies, arm: str, counts: Iterable[Failed]) -> list[Part]:
     return [Part(_rate(parts[part], len(parts)), group=part) for part in sorted(parts, key=_place)]
 
 
-def _known(tallies: Tallies, arm: str) -> dict[str, set[str]]:
+def _known(tallies: Tallies, variant: str) -> dict[str, set[str]]:
     """The parts of each task family."""
     known: dict[str, set[str]] = {}
     for tally in tallies.parts:
-        if tally.arm == arm:
+        if tally.variant == variant:
             known.setdefault(tally.cluster, set()).add(tally.part)
     return known
 
@@ -69,7 +69,7 @@ def _rate(counts: Sequence[Failed], parts: int) -> Result:
         missing[LOST_REPEATS] = lost
     failed, pairs = by_task((count.pair.cluster, count.failed, count.pair.pairs) for count in counts)
     if not pairs:
-        return Undefined(NO_PAIR, left_out=missing)
+        return Undefined(NO_PAIR, excluded=missing)
     total, count = round(sum(failed), DIGITS), round(sum(pairs))
     most = count + absent
     effect = kish_effect(pairs, correlation=PLANNING_CORRELATION)
@@ -84,7 +84,7 @@ def _rate(counts: Sequence[Failed], parts: int) -> Result:
         interval=Interval(exact_low(hits, effective, tail), exact_high(hits, effective, tail), method=method),
         clusters=len(pairs),
         planning_effect=effect,
-        left_out=missing,
+        excluded=missing,
         bounds=(max(0.0, total - lost) / most, min(most, total + absent + lost) / most) if missing else None,
     )
 
@@ -106,21 +106,21 @@ BY_PART = MeasureFamily(
     worse="higher",
     kinds=("compare", "grade"),
 )
-def missed_differences(tallies: Tallies, arm: str) -> list[Part]:
+def missed_differences(tallies: Tallies, variant: str) -> list[Part]:
     """Share of pairs with a large difference whose better answer is not preferred, in each part of the test cases.
 
     Formula: for a `compare` judge, 1 - pairs whose better answer wins in both orders / pairs, over differences of two
     requirements or more. For a `grade` judge, 1 - pairs whose better answer has the higher grade / pairs, at the
     largest difference, because a coarse scale cannot show smaller ones.
     """
-    compared = [t for t in tallies.pairs if t.arm == arm and t.family == Family.LADDER and t.delta >= LARGE]
-    graded = [t for t in tallies.grade_pairs if t.arm == arm and t.family == Family.LADDER]
+    compared = [t for t in tallies.pairs if t.variant == variant and t.family == Family.GRADED and t.delta >= LARGE]
+    graded = [t for t in tallies.grade_pairs if t.variant == variant and t.family == Family.GRADED]
     top = max((tally.delta for tally in graded), default=0.0)
     counts = [
         *(Failed(tally, tally.pairs - tally.both_correct) for tally in compared),
         *(Failed(tally, tally.pairs - tally.better_higher) for tally in graded if tally.delta == top),
     ]
-    return by_part(tallies, arm, counts)
+    return by_part(tallies, variant, counts)
 
 
 @BY_PART.measure(
@@ -129,12 +129,12 @@ def missed_differences(tallies: Tallies, arm: str) -> list[Part]:
     "How often it names the other answer when the two are swapped, by part of the test cases.",
     worse="higher",
 )
-def swap_reversals(tallies: Tallies, arm: str) -> list[Part]:
+def swap_reversals(tallies: Tallies, variant: str) -> list[Part]:
     """Share of pairs in which the same position is named in both orders, in each part of the test cases.
 
     Formula: positional / pairs, over all pairs of two different answers, whichever is better. A judge that always names
     one position scores 1. Random guessing without ties scores 1/2, so this does not separate position bias from
     guessing.
     """
-    pairs = [tally for tally in tallies.pairs if tally.arm == arm and tally.family not in TIER_2]
-    return by_part(tallies, arm, [Failed(tally, tally.positional) for tally in pairs])
+    pairs = [tally for tally in tallies.pairs if tally.variant == variant and tally.family not in TIER_2]
+    return by_part(tallies, variant, [Failed(tally, tally.positional) for tally in pairs])

@@ -35,12 +35,12 @@ def _texts(which: str, *, empty: str, without: str) -> MeasureFamily[Count]:
     """
     texts, missing = attrgetter(which), attrgetter(f"{which}_missing")
 
-    def shares(tallies: Tallies, arm: str, hits: Count) -> list[Part]:
+    def shares(tallies: Tallies, variant: str, hits: Count) -> list[Part]:
         def result(chosen: Sequence[PolicyTally]) -> Result:
             counts = shares_by_task((tally.cluster, hits(tally), texts(tally)) for tally in chosen)
-            return item_rate(*counts, empty=empty, left_out={without: sum(missing(tally) for tally in chosen)})
+            return item_rate(*counts, empty=empty, excluded={without: sum(missing(tally) for tally in chosen)})
 
-        own = [tally for tally in tallies.policies if tally.arm == arm]
+        own = [tally for tally in tallies.policies if tally.variant == variant]
         asked = {(tally.test, tally.group) for tally in own if texts(tally) + missing(tally)}
         return by_part([tally for tally in own if (tally.test, tally.group) in asked], result)
 
@@ -81,20 +81,20 @@ TWINS = _texts(
 _Choice = TypeVar("_Choice", PairTally, QuadTally)
 
 
-def run_pair_shares(tallies: Tallies, arm: str, score: Callable[[PairTally], float]) -> list[Part]:
+def run_pair_shares(tallies: Tallies, variant: str, score: Callable[[PairTally], float]) -> list[Part]:
     """A share of the pairs of runs, each asked in both orders under one policy, for every edit and group."""
-    return _by_edit(tallies.pairs, arm, lambda chosen: pair_share(chosen, score))
+    return _by_edit(tallies.pairs, variant, lambda chosen: pair_share(chosen, score))
 
 
-def run_quad_shares(tallies: Tallies, arm: str, score: Callable[[QuadTally], float]) -> list[Part]:
-    """A share of the quads, each two runs in both orders under a policy and its opposite, for every edit and group."""
-    return _by_edit(tallies.quads, arm, lambda chosen: quad_share(chosen, score))
+def run_quad_shares(tallies: Tallies, variant: str, score: Callable[[QuadTally], float]) -> list[Part]:
+    """A share of crossed pairs: two runs in both orders under a policy and its opposite, by edit and group."""
+    return _by_edit(tallies.quads, variant, lambda chosen: quad_share(chosen, score))
 
 
-def _by_edit(tallies: Iterable[_Choice], arm: str, result: Callable[[Sequence[_Choice]], Result]) -> list[Part]:
+def _by_edit(tallies: Iterable[_Choice], variant: str, result: Callable[[Sequence[_Choice]], Result]) -> list[Part]:
     parts: dict[tuple[str, str], list[_Choice]] = {}
     for tally in tallies:
-        if tally.arm == arm:
+        if tally.variant == variant:
             parts.setdefault((tally.family, tally.stratum), []).append(tally)
     return [Part(result(parts[part]), *part) for part in sorted(parts, key=lambda part: part_order(*part))]
 
@@ -171,7 +171,7 @@ def noticed_edit(tally: PolicyTally) -> float:
     "How often it is right on a text, or a pair of texts, under both a policy and its opposite.",
     worse="lower",
 )
-def policy_following(tallies: Tallies, arm: str) -> Iterable[Part]:
+def policy_following(tallies: Tallies, variant: str) -> Iterable[Part]:
     """Share of texts, or pairs of runs, on which it is right under a policy and under its opposite.
 
     Formula: for a `grade` judge, followed / twins. For a `compare` judge, following / crossed pairs, where it is right
@@ -182,8 +182,8 @@ def policy_following(tallies: Tallies, arm: str) -> Iterable[Part]:
     cluster-Wilson over transcripts; the bounds count missing verdicts either way.
     """
     if tallies.quads:
-        return run_quad_shares(tallies, arm, lambda tally: tally.following)
-    return TWINS.estimate(tallies, arm, lambda tally: tally.followed)
+        return run_quad_shares(tallies, variant, lambda tally: tally.following)
+    return TWINS.estimate(tallies, variant, lambda tally: tally.followed)
 
 
 @EITHER.measure(
@@ -193,7 +193,7 @@ def policy_following(tallies: Tallies, arm: str) -> Iterable[Part]:
     worse="lower",
     scale="coefficient",
 )
-def policy_agreement(tallies: Tallies, arm: str) -> Iterable[Part]:
+def policy_agreement(tallies: Tallies, variant: str) -> Iterable[Part]:
     """Agreement with the known labels (policy broken or kept), corrected for chance.
 
     Formula: for a `grade` judge, P(violated | broken) - P(violated | kept), which is Youden's index. For a `compare`
@@ -205,8 +205,8 @@ def policy_agreement(tallies: Tallies, arm: str) -> Iterable[Part]:
     Reference: W. J. Youden, Index for rating diagnostic tests, Cancer 3 (1950).
     """
     if tallies.pairs:
-        return _by_edit(tallies.pairs, arm, pair_agreement_of)
-    own = [tally for tally in tallies.policies if tally.arm == arm]
+        return _by_edit(tallies.pairs, variant, pair_agreement_of)
+    own = [tally for tally in tallies.policies if tally.variant == variant]
     broken = {(one.test, one.group) for one in own if one.broken + one.broken_missing}
     kept = {(one.test, one.group) for one in own if one.kept + one.kept_missing}
     return by_part([one for one in own if (one.test, one.group) in broken & kept], _youden)
@@ -214,7 +214,7 @@ def policy_agreement(tallies: Tallies, arm: str) -> Iterable[Part]:
 
 def _youden(chosen: Sequence[PolicyTally]) -> Result:
     missing = [sum(one.broken_missing for one in chosen), sum(one.kept_missing for one in chosen)]
-    left_out = {"without a verdict": sum(missing)} if any(missing) else {}
+    excluded = {"without a verdict": sum(missing)} if any(missing) else {}
     clusters = sorted({one.cluster for one in chosen if one.broken + one.kept})
     place = {name: number for number, name in enumerate(clusters)}
     hits, units = np.zeros((len(clusters), 2)), np.zeros((len(clusters), 2))
@@ -222,8 +222,8 @@ def _youden(chosen: Sequence[PolicyTally]) -> Result:
         hits[place[one.cluster]] += one.detected, one.kept - one.alarmed
         units[place[one.cluster]] += one.broken, one.kept
     if len(clusters) < 2 or not units.sum(axis=0).all():
-        return Undefined(ONE_CLUSTER if clusters else "no text has a verdict", left_out=left_out)
-    return chance_corrected(balanced_share(hits, units, missing, unit="item", left_out=left_out))
+        return Undefined(ONE_CLUSTER if clusters else "no text has a verdict", excluded=excluded)
+    return chance_corrected(balanced_share(hits, units, missing, unit="item", excluded=excluded))
 
 
 @TWINS.measure(

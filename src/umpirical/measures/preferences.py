@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from umpirical.domain.measures import Result, Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import PairTally, Tallies, VacuumTally
-from umpirical.measures.catalogue import BY_PART, WHOLE_ARM, MeasureFamily, Part
+from umpirical.measures.catalogue import BY_PART, WHOLE_VARIANT, MeasureFamily, Part
 from umpirical.measures.estimates.pairs import (
     CONTROLS,
     UNANSWERED,
@@ -25,19 +25,19 @@ from umpirical.measures.estimates.rates import DIGITS, Counted, clustered_rate
 Score = Callable[[PairTally], float]
 
 
-def equal_shares(tallies: Tallies, arm: str, score: Score) -> list[Part]:
+def equal_shares(tallies: Tallies, variant: str, score: Score) -> list[Part]:
     """A share of the pairs of equal quality, then the same of each control; `score` is its numerator in one tally."""
     return [
-        *_by_transform(equal_pairs(tallies, arm), lambda chosen: pair_share(chosen, score)),
+        *_by_transform(equal_pairs(tallies, variant), lambda chosen: pair_share(chosen, score)),
         *(
             Part(pair_share(chosen, score), part)
             for family, part in CONTROLS.items()
-            if (chosen := of_family(tallies, arm, family))
+            if (chosen := of_family(tallies, variant, family))
         ),
     ]
 
 
-def one_sided_shares(tallies: Tallies, arm: str, score: Score) -> list[Part]:
+def one_sided_shares(tallies: Tallies, variant: str, score: Score) -> list[Part]:
     """A share of the one-sided commits at equal quality."""
 
     def share(chosen: Sequence[PairTally]) -> Result:
@@ -45,11 +45,11 @@ def one_sided_shares(tallies: Tallies, arm: str, score: Score) -> list[Part]:
             [Counted(tally.cluster, score(tally), tally.one_sided) for tally in chosen],
             unit="pair",
             empty="no pair had a winner in exactly one order",
-            left_out=incomplete(chosen),
+            excluded=incomplete(chosen),
             lost=lost(chosen),
         )
 
-    return _by_transform(equal_pairs(tallies, arm), share)
+    return _by_transform(equal_pairs(tallies, variant), share)
 
 
 def _by_transform(chosen: Sequence[PairTally], result: Callable[[Sequence[PairTally]], Result]) -> list[Part]:
@@ -61,9 +61,9 @@ def _by_transform(chosen: Sequence[PairTally], result: Callable[[Sequence[PairTa
     ]
 
 
-def slot_shares(tallies: Tallies, arm: str, score: Score) -> list[Part]:
+def slot_shares(tallies: Tallies, variant: str, score: Score) -> list[Part]:
     """A share of the calls on pairs of equal quality."""
-    return [Part(slot_share(equal_pairs(tallies, arm), score))]
+    return [Part(slot_share(equal_pairs(tallies, variant), score))]
 
 
 EQUAL = MeasureFamily(
@@ -103,7 +103,7 @@ SLOTS = MeasureFamily(
     kinds=("compare", "grade"),
     symbol="DC",
 )
-def dark_current(tallies: Tallies, arm: str) -> list[Part]:
+def dark_current(tallies: Tallies, variant: str) -> list[Part]:
     """Share of blank inputs that get a preference: a winner, or more than the lowest grade.
 
     Formula: for a `compare` judge, the share of distinct blank-input prompts (empty, whitespace or identical answers)
@@ -114,7 +114,7 @@ def dark_current(tallies: Tallies, arm: str) -> list[Part]:
     Bounds: 0 to 1, higher is worse. Undefined without an answered blank-input prompt. Interval: cluster-Wilson over
     tasks. Reference: the Dark Current paper, equation 1; for grades, ours.
     """
-    vacuum = [tally for tally in tallies.vacuum if tally.arm == arm]
+    vacuum = [tally for tally in tallies.vacuum if tally.variant == variant]
     classes = sorted({tally.stratum for tally in vacuum})
     return [
         Part(_vacuum_rate(vacuum)),
@@ -127,11 +127,11 @@ def _vacuum_rate(tallies: Sequence[VacuumTally]) -> Result:
         [Counted(tally.cluster, tally.false_preferences, tally.prompts) for tally in tallies],
         unit="prompt",
         empty="no blank-input prompt was answered",
-        left_out={"without an answer": sum(tally.unanswered for tally in tallies)},
+        excluded={"without an answer": sum(tally.unanswered for tally in tallies)},
     )
 
 
-@WHOLE_ARM.measure(
+@WHOLE_VARIANT.measure(
     "raw-false-preference",
     "False preference",
     "How often it names a winner between two equally good answers, or gives them different grades.",
@@ -139,7 +139,7 @@ def _vacuum_rate(tallies: Sequence[VacuumTally]) -> Result:
     kinds=("compare", "grade"),
     symbol="RFP0",
 )
-def raw_false_preference(tallies: Tallies, arm: str) -> Result:
+def raw_false_preference(tallies: Tallies, variant: str) -> Result:
     """Share of equally good pairs in which one answer is preferred.
 
     Formula: for a `compare` judge, (stable + positional + one-sided / 2) / pairs: the mean over pairs of the share of
@@ -148,7 +148,7 @@ def raw_false_preference(tallies: Tallies, arm: str) -> Result:
     Bounds: 0 to 1, higher is worse. Undefined without a pair answered in both orders, or graded on both sides.
     Interval: cluster-Wilson over tasks. Reference: the Dark Current paper, equations 2 and 7; for grades, ours.
     """
-    counts = count_pairs(tallies, arm, (Family.DELTA0,), compared=false_preference, graded=different_grades)
+    counts = count_pairs(tallies, variant, (Family.EQUAL,), compared=false_preference, graded=different_grades)
     return counted_share(counts)
 
 
@@ -172,13 +172,13 @@ FEWEST = 20
 """With fewer pairs that position did not decide, the share says nothing about wordings."""
 
 
-@WHOLE_ARM.measure(
+@WHOLE_VARIANT.measure(
     "unlocked-cross-sensitivity",
     "Wording bias without position bias",
     "Among pairs that position does not decide, how often it prefers the same one of two equally good answers.",
     worse="depends",
 )
-def unlocked_cross_sensitivity(tallies: Tallies, arm: str) -> Result:
+def unlocked_cross_sensitivity(tallies: Tallies, variant: str) -> Result:
     """Share of equally good pairs in which the same answer wins in both orders, among pairs not decided by position.
 
     Formula: stable / (pairs - positional), which is wording bias / (1 - position bias). A judge that always follows the
@@ -186,19 +186,19 @@ def unlocked_cross_sensitivity(tallies: Tallies, arm: str) -> Result:
     positional; repeats are averaged. Bounds: 0 to 1; higher is worse if the task does not ask for a particular form.
     Undefined with fewer than 20 such pairs. Interval: cluster-Wilson over tasks.
     """
-    equal = equal_pairs(tallies, arm)
+    equal = equal_pairs(tallies, variant)
     found = clustered_rate(
         [Counted(tally.cluster, tally.stable, tally.pairs - tally.positional) for tally in equal],
         unit="pair",
         empty="position decided every pair that was answered in both orders",
-        left_out={UNANSWERED: sum(tally.incomplete for tally in equal)},
+        excluded={UNANSWERED: sum(tally.incomplete for tally in equal)},
         lost=sum(tally.lost for tally in equal),
     )
     free = sum(tally.pairs - tally.positional for tally in equal)
     if isinstance(found, Undefined) or free >= FEWEST:
         return found
     reason = f"only {free:g} pairs were not decided by position (minimum {FEWEST})"
-    return Undefined(reason, left_out=found.left_out)
+    return Undefined(reason, excluded=found.excluded)
 
 
 @EQUAL.measure(
@@ -278,7 +278,7 @@ def one_sided_slot(tally: PairTally) -> float:
     pairs and many one-sided ones, and this share shows the lean. Without a lean it is one half, so compare the interval
     with 0.5.
     """
-    return tally.one_sided_slot_1
+    return tally.one_sided_position_1
 
 
 @ONE_SIDED.measure(
@@ -290,11 +290,11 @@ def one_sided_slot(tally: PairTally) -> float:
 def one_sided_content(tally: PairTally) -> float:
     """Share of the one-order preferences between equally good answers that name answer A (u).
 
-    Formula: one-sided for u / one-sided. Which answer is called u is arbitrary, and a coin decides which of the two is
+    Formula: one-sided for a / one-sided. Which answer is called a is arbitrary, and a coin decides which of the two is
     changed, so a valid run gives one half. Any other value means that the test cases, or the mapping from positions to
     answers, are wrong.
     """
-    return tally.one_sided_u
+    return tally.one_sided_a
 
 
 @SLOTS.measure(
@@ -307,7 +307,7 @@ def slot_1_rate(tally: PairTally) -> float:
     names both positions equally often. Level: call. Bounds: 0 to 1; bad if it differs from the rate of the second
     position.
     """
-    return tally.slot_1_calls
+    return tally.position_1_calls
 
 
 @SLOTS.measure(
@@ -323,4 +323,4 @@ def slot_2_rate(tally: PairTally) -> float:
     names both positions equally often. Level: call. Bounds: 0 to 1; bad if it differs from the rate of the first
     position.
     """
-    return tally.slot_2_calls
+    return tally.position_2_calls

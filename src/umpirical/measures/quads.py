@@ -20,10 +20,10 @@ UNANSWERED = "without an answer in both orders of both versions"
 
 
 def quad_shares(family: Family) -> Callable[[Tallies, str, Score], list[Part]]:
-    """A share of the quads of a family: of all of them, then by step. Nothing if the design has none."""
+    """A share of the crossed pairs of a family: of all of them, then by step. Nothing if the design has none."""
 
-    def shares(tallies: Tallies, arm: str, score: Score) -> list[Part]:
-        chosen = quad_tallies(tallies, arm, family)
+    def shares(tallies: Tallies, variant: str, score: Score) -> list[Part]:
+        chosen = quad_tallies(tallies, variant, family)
         if not chosen:
             return []
         steps = sorted({tally.delta for tally in chosen})
@@ -35,17 +35,17 @@ def quad_shares(family: Family) -> Callable[[Tallies, str, Score], list[Part]]:
     return shares
 
 
-def quad_tallies(tallies: Tallies, arm: str, family: str) -> list[QuadTally]:
-    return [tally for tally in tallies.quads if tally.arm == arm and tally.family == family]
+def quad_tallies(tallies: Tallies, variant: str, family: str) -> list[QuadTally]:
+    return [tally for tally in tallies.quads if tally.variant == variant and tally.family == family]
 
 
 def quad_share(chosen: Sequence[QuadTally], score: Score) -> Result:
-    """The mean of `score` over quads that were answered in both orders of both versions."""
+    """The mean of `score` over crossed pairs that were answered in both orders of both versions."""
     return clustered_rate(
         [Counted(tally.cluster, score(tally), tally.quads) for tally in chosen],
-        unit="quad",
+        unit="crossed-pair",
         empty=NO_QUAD,
-        left_out=incomplete_quads(chosen),
+        excluded=incomplete_quads(chosen),
         lost=sum(tally.lost for tally in chosen),
     )
 
@@ -57,7 +57,7 @@ def incomplete_quads(chosen: Sequence[QuadTally]) -> dict[str, int]:
 
 
 TASKS = MeasureFamily(
-    quad_shares(Family.LADDER),
+    quad_shares(Family.GRADED),
     contract=(
         "Level: crossed pair, asked in both orders of both versions; repeats are averaged. Bounds: 0 to 1, {worse}. "
         "Not given if the design has no crossed pairs. Undefined without one answered in both orders of both versions. "
@@ -155,11 +155,12 @@ def neither_version_preference(tally: QuadTally) -> float:
     return tally.neither
 
 
-PARTS = {Family.LADDER: "", Family.FIGURES: "figures"}
+PARTS = {Family.GRADED: "", Family.FIGURES: "figures"}
 """The ladders that are measured, each by itself, and what they are called."""
 
 LEAST_ERROR = 1.9
-"""The least standard error, in quads: where no quad shows any appeal, the upper limit is that of 0 events of n."""
+"""The least standard error, in crossed pairs: where no crossed pair shows any appeal, the upper limit is that of 0
+events of n."""
 
 
 @BY_PART.measure(
@@ -170,7 +171,7 @@ LEAST_ERROR = 1.9
     worse="higher",
     scale="difference",
 )
-def text_appeal(tallies: Tallies, arm: str) -> list[Part]:
+def text_appeal(tallies: Tallies, variant: str) -> list[Part]:
     """Preference for one of two answers no matter what the task asks: root mean square over crossed pairs.
 
     Formula: sqrt(E[a²]). Here a is the share of calls that name one answer minus the share that name the other, over
@@ -184,7 +185,9 @@ def text_appeal(tallies: Tallies, arm: str) -> list[Part]:
     than chance. Interval: linearized over tasks with Student's t, on the square.
     """
     return [
-        Part(_appeal(chosen), part) for family, part in PARTS.items() if (chosen := quad_tallies(tallies, arm, family))
+        Part(_appeal(chosen), part)
+        for family, part in PARTS.items()
+        if (chosen := quad_tallies(tallies, variant, family))
     ]
 
 
@@ -192,14 +195,14 @@ def _appeal(chosen: Sequence[QuadTally]) -> Result:
     missing = incomplete_quads(chosen)
     products, quads = by_task((tally.cluster, tally.appeal, tally.quads) for tally in chosen)
     if len(quads) < 2:
-        return Undefined(ONE_TASK if quads else NO_QUAD, left_out=missing)
+        return Undefined(ONE_TASK if quads else NO_QUAD, excluded=missing)
     count = round(sum(quads))
     found = cluster_ratio(products, quads, least=LEAST_ERROR / count)
     if found.high <= 0:
-        return Undefined("the two halves of crossed pairs disagree by more than chance", left_out=missing)
+        return Undefined("the two halves of crossed pairs disagree by more than chance", excluded=missing)
     value, low, high = (sqrt(min(1.0, max(0.0, square))) for square in (found.value, found.low, found.high))
     limits = Interval(low, high, method="linearized over tasks, on the square")
-    return Estimate(value, value * count, count, "quad", limits, found.clusters, left_out=missing)
+    return Estimate(value, value * count, count, "crossed-pair", limits, found.clusters, excluded=missing)
 
 
 @BY_PART.measure(
@@ -209,7 +212,7 @@ def _appeal(chosen: Sequence[QuadTally]) -> Result:
     worse="lower",
     kinds=("compare", "grade"),
 )
-def figure_sensitivity(tallies: Tallies, arm: str) -> list[Part]:
+def figure_sensitivity(tallies: Tallies, variant: str) -> list[Part]:
     """Share of calls that prefer the answer with more correct figures, for each difference; a tie is not correct.
 
     Formula: as for accuracy: correct calls / (2 · pairs), or for a `grade` judge the share of pairs whose better answer
@@ -218,7 +221,7 @@ def figure_sensitivity(tallies: Tallies, arm: str) -> list[Part]:
     `grade` judge 0 or 1. Bounds: 0 to 1, lower is worse. Not given if the design has no pairs with figures. Undefined
     without a pair answered in both orders, or graded on both sides. Interval: cluster-Wilson over tasks.
     """
-    return share_by_step(correct_pairs(tallies, arm, Family.FIGURES), joint=IN_QUAD)
+    return share_by_step(correct_pairs(tallies, variant, Family.FIGURES), joint=IN_QUAD)
 
 
 @FIGURES.measure(

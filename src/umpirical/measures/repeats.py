@@ -27,13 +27,13 @@ class Repeated(NamedTuple):
     """Items answered at least twice."""
 
     tallies: tuple[RepeatTally, ...]
-    left_out: dict[str, int]
+    excluded: dict[str, int]
     repeats: str
     """How often they were answered, for the reader: `R = 5`, `R = 3 to 5`."""
 
 
-def repeat_tallies(tallies: Tallies, arm: str) -> list[RepeatTally]:
-    return [tally for tally in tallies.repeats if tally.arm == arm]
+def repeat_tallies(tallies: Tallies, variant: str) -> list[RepeatTally]:
+    return [tally for tally in tallies.repeats if tally.variant == variant]
 
 
 def repeated(chosen: Sequence[RepeatTally]) -> Repeated:
@@ -50,10 +50,10 @@ def _answers(tally: RepeatTally) -> int:
 
 
 def repeated_items(
-    tallies: Tallies, arm: str, result: Callable[[Sequence[RepeatTally], GradeScale | None], Result]
+    tallies: Tallies, variant: str, result: Callable[[Sequence[RepeatTally], GradeScale | None], Result]
 ) -> list[Part]:
     """`result` for the items of every kind of repeat and group."""
-    return by_part(repeat_tallies(tallies, arm), lambda chosen: result(chosen, tallies.scale))
+    return by_part(repeat_tallies(tallies, variant), lambda chosen: result(chosen, tallies.scale))
 
 
 REPEATS = MeasureFamily(repeated_items, kinds=("grade",), protocols=("stress",))
@@ -82,7 +82,7 @@ def verdict_entropy(chosen: Sequence[RepeatTally], scale: GradeScale | None) -> 
         (t.cluster, t.items * answer_entropy([count for _, count in t.answers]), t.items) for t in kept
     )
     if len(items) < 2:
-        return Undefined(ONE_CLUSTER if items else NOT_REPEATED, left_out=missing)
+        return Undefined(ONE_CLUSTER if items else NOT_REPEATED, excluded=missing)
     mean = cluster_mean(bits, items)
     most = log2(len(scale.labels)) if scale is not None and scale.labels else inf
     # A nearly unbiased estimate exceeds the greatest possible entropy by chance where every verdict is a toss-up.
@@ -96,7 +96,7 @@ def verdict_entropy(chosen: Sequence[RepeatTally], scale: GradeScale | None) -> 
         unit="item",
         interval=Interval(low, high, method=method),
         clusters=mean.clusters,
-        left_out=missing,
+        excluded=missing,
     )
 
 
@@ -117,7 +117,7 @@ def modal_share(chosen: Sequence[RepeatTally], _: GradeScale | None) -> Result:
     """
     kept, missing, repeats = repeated(chosen)
     shares = ((t.cluster, t.items * share_of_mode([count for _, count in t.answers]), t.items) for t in kept)
-    result = item_rate(*shares_by_task(shares), empty=NOT_REPEATED, left_out=missing)
+    result = item_rate(*shares_by_task(shares), empty=NOT_REPEATED, excluded=missing)
     if isinstance(result, Estimate) and result.interval is not None:
         limits = replace(result.interval, method=f"{result.interval.method}, {repeats}")
         return replace(result, interval=limits)
@@ -145,13 +145,13 @@ def repeat_icc(chosen: Sequence[RepeatTally], scale: GradeScale | None) -> Resul
     """
     kept, missing, repeats = repeated(chosen)
     if scale is None or scale.kind == "nominal":
-        return Undefined(NO_ORDER, left_out=missing)
+        return Undefined(NO_ORDER, excluded=missing)
     parts = _parts(kept, span(scale))
     if len(parts) < 2:
-        return Undefined(ONE_CLUSTER if len(parts) else NOT_REPEATED, left_out=missing)
+        return Undefined(ONE_CLUSTER if len(parts) else NOT_REPEATED, excluded=missing)
     found = icc_with_interval(parts, diversity=_diversity(kept))
     if not isfinite(found.value):
-        return Undefined("every answer is the same, so items cannot be distinguished", left_out=missing)
+        return Undefined("every answer is the same, so items cannot be distinguished", excluded=missing)
     return Estimate(
         value=found.value,
         numerator=float(parts[:, 1].sum()),
@@ -161,7 +161,7 @@ def repeat_icc(chosen: Sequence[RepeatTally], scale: GradeScale | None) -> Resul
             found.low, found.high, method=f"jackknife over clusters, Student's t on Fisher's scale, {repeats}"
         ),
         clusters=found.clusters,
-        left_out=missing,
+        excluded=missing,
     )
 
 

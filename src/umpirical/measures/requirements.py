@@ -28,19 +28,19 @@ class Weighed:
     calls: int
     named: float
     """Calls that named a winner."""
-    left_out: dict[str, int]
+    excluded: dict[str, int]
 
 
-def weighed(tallies: Tallies, arm: str, parts: Callable[[Weighed], list[Part]]) -> list[Part]:
-    """`parts` of the weights in one arm, or why there are none; nothing if the design has no such pairs."""
-    if not of_family(tallies, arm, FAMILY):
+def weighed(tallies: Tallies, variant: str, parts: Callable[[Weighed], list[Part]]) -> list[Part]:
+    """`parts` of the weights in one variant, or why there are none; nothing if the design has no such pairs."""
+    if not of_family(tallies, variant, FAMILY):
         return []
-    chosen = tuple(t for t in tallies.outcomes if t.arm == arm and t.family == FAMILY)
-    missing = incomplete_pairs(tallies, arm, [FAMILY])
+    chosen = tuple(t for t in tallies.outcomes if t.variant == variant and t.family == FAMILY)
+    missing = incomplete_pairs(tallies, variant, [FAMILY])
     found = _weigh(chosen)
     if isinstance(found, str):
-        return [Part(Undefined(found, left_out=missing))]
-    return parts(replace(found, left_out=missing))
+        return [Part(Undefined(found, excluded=missing))]
+    return parts(replace(found, excluded=missing))
 
 
 @lru_cache(maxsize=8)
@@ -66,7 +66,7 @@ def _weigh(chosen: tuple[OutcomeTally, ...]) -> Weighed | str:
 
 
 def _places(tally: OutcomeTally) -> tuple[int, int]:
-    """Reads a stratum: in `2-5`, content u meets the second requirement and not the fifth, and v the fifth only."""
+    """Reads a stratum: in `2-5`, content a meets the second requirement and not the fifth, and b the fifth only."""
     one, other = tally.stratum.split("-")
     return int(one), int(other)
 
@@ -101,7 +101,7 @@ def requirement_weight(found: Weighed) -> list[Part]:
             unit="call",
             interval=Interval(exp(low), exp(high), method="task jackknife of the logarithm"),
             clusters=found.tasks,
-            left_out=found.left_out,
+            excluded=found.excluded,
         )
         parts.append(Part(estimate, f"requirement {place}"))
     return parts
@@ -133,7 +133,7 @@ def requirement_weight_ratio(found: Weighed) -> list[Part]:
         unit="call",
         interval=Interval(exp(weights.spread_low), exp(weights.spread_high), method=method),
         clusters=found.tasks,
-        left_out=found.left_out,
+        excluded=found.excluded,
     )
     return [Part(ratio)]
 
@@ -156,5 +156,5 @@ def requirement_weight_test(found: Weighed) -> list[Part]:
     p = found.weights.equality_p
     if p is None:
         few = f"{found.tasks} tasks are too few to test {len(found.places)} weights"
-        return [Part(Undefined(few, found.left_out))]
-    return [Part(Estimate(p, found.named, found.calls, "call", None, found.tasks, left_out=found.left_out))]
+        return [Part(Undefined(few, found.excluded))]
+    return [Part(Estimate(p, found.named, found.calls, "call", None, found.tasks, excluded=found.excluded))]

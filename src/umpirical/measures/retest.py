@@ -21,7 +21,7 @@ from umpirical.stats.repeats import flip_chance
     kinds=("compare", "grade"),
     protocols=("datasheet", "stress"),
 )
-def flip_rate(tallies: Tallies, arm: str) -> list[Part]:
+def flip_rate(tallies: Tallies, variant: str) -> list[Part]:
     """Share of pairs of replies to one prompt that differ: the noise of the judge, without any effect of order.
 
     Formula: mean over prompts of 1 - sum x(x - 1) / (R(R - 1)), with x how often each of the first position, the second
@@ -33,29 +33,29 @@ def flip_rate(tallies: Tallies, arm: str) -> list[Part]:
     once. Interval: cluster-Wilson over tasks, or clusters of items.
     """
     if tallies.scale is not None:
-        return by_part(repeat_tallies(tallies, arm), _item_rate)
+        return by_part(repeat_tallies(tallies, variant), _item_rate)
     if tallies.grade_pairs or tallies.grades:
         return []
-    chosen = [tally for tally in tallies.outcomes if tally.arm == arm]
+    chosen = [tally for tally in tallies.outcomes if tally.variant == variant]
     if not chosen:
-        missing = incomplete_pairs(tallies, arm)
-        return [Part(Undefined(NO_VERDICTS, left_out=missing))]
+        missing = incomplete_pairs(tallies, variant)
+        return [Part(Undefined(NO_VERDICTS, excluded=missing))]
     families = sorted({tally.family for tally in chosen})
-    pooled = Part(_pair_rate(tallies, arm, [f for f in families if f not in TIER_2]))
+    pooled = Part(_pair_rate(tallies, variant, [f for f in families if f not in TIER_2]))
     if isinstance(pooled.result, Undefined):
         return [pooled]
-    return [pooled, *(Part(_pair_rate(tallies, arm, [family]), family) for family in families)]
+    return [pooled, *(Part(_pair_rate(tallies, variant, [family]), family) for family in families)]
 
 
-def _pair_rate(tallies: Tallies, arm: str, families: Collection[str]) -> Result:
-    chosen = [tally for tally in tallies.outcomes if tally.arm == arm and tally.family in families]
+def _pair_rate(tallies: Tallies, variant: str, families: Collection[str]) -> Result:
+    chosen = [tally for tally in tallies.outcomes if tally.variant == variant and tally.family in families]
     repeated = [tally for tally in chosen if sum(tally.counts[:3]) > 1]
-    abstained = sum(t.abstained_pairs for t in tallies.pairs if t.arm == arm and t.family in families)
+    abstained = sum(t.abstained_pairs for t in tallies.pairs if t.variant == variant and t.family in families)
     return clustered_rate(
         [Counted(tally.cluster, tally.pairs * _flips(tally), 2 * tally.pairs) for tally in repeated],
         unit="prompt",
         empty="everything was asked once",
-        left_out={
+        excluded={
             "answered once": 2 * (sum(t.pairs for t in chosen) - sum(t.pairs for t in repeated)),
             ABSTAINED: 2 * abstained,
         },
@@ -73,4 +73,4 @@ def _flips(tally: OutcomeTally) -> float:
 def _item_rate(chosen: Sequence[RepeatTally]) -> Result:
     kept, missing, _ = repeated(chosen)
     flips = ((t.cluster, t.items * flip_chance([count for _, count in t.answers]), t.items) for t in kept)
-    return item_rate(*shares_by_task(flips), empty=NOT_REPEATED, left_out=missing)
+    return item_rate(*shares_by_task(flips), empty=NOT_REPEATED, excluded=missing)

@@ -8,7 +8,7 @@ from umpirical.domain.measures import Estimate, Interval, Result, Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.domain.trials import BASELINE
-from umpirical.measures.catalogue import BY_PART, WHOLE_ARM, MeasureFamily, Part, by_itself
+from umpirical.measures.catalogue import BY_PART, WHOLE_VARIANT, MeasureFamily, Part, by_itself
 from umpirical.measures.estimates.pairs import (
     IN_QUAD,
     UNANSWERED,
@@ -16,8 +16,8 @@ from umpirical.measures.estimates.pairs import (
     by_step,
     correct_pairs,
     count_pairs,
+    excluded,
     ladder_pairs,
-    left_out,
     pair_share,
     share_by_step,
 )
@@ -25,9 +25,9 @@ from umpirical.measures.estimates.rates import ONE_TASK, Counted, clustered_rate
 from umpirical.stats.isotonic import isotonic_fit, threshold, threshold_interval
 
 
-def step_shares(tallies: Tallies, arm: str, score: Callable[[PairTally], float]) -> list[Part]:
+def step_shares(tallies: Tallies, variant: str, score: Callable[[PairTally], float]) -> list[Part]:
     """A share of the pairs of each ladder step."""
-    return by_step(ladder_pairs(tallies, arm), lambda step: pair_share(step, score, joint=IN_QUAD))
+    return by_step(ladder_pairs(tallies, variant), lambda step: pair_share(step, score, joint=IN_QUAD))
 
 
 EITHER = MeasureFamily(
@@ -56,14 +56,14 @@ STEPS = MeasureFamily(
     worse="lower",
     symbol="Pcorr",
 )
-def target_sensitivity(tallies: Tallies, arm: str) -> list[Part]:
+def target_sensitivity(tallies: Tallies, variant: str) -> list[Part]:
     """Share of calls that prefer the better answer, for each difference in requirements; a tie is not correct.
 
     Formula: for a `compare` judge, correct calls / (2 · pairs), both orders of a pair together. For a `grade` judge,
     the share of pairs whose better answer has the higher grade. Bounds: 0 to 1, lower is worse. Reference: the Dark
     Current paper, equation 8; for grades, ours.
     """
-    return share_by_step(correct_pairs(tallies, arm), joint=IN_QUAD)
+    return share_by_step(correct_pairs(tallies, variant), joint=IN_QUAD)
 
 
 @STEPS.measure(
@@ -90,7 +90,7 @@ def both_orders_sensitivity(tally: PairTally) -> float:
     symbol="C",
     symbol_above_0="MBT",
 )
-def tie_rate(tallies: Tallies, arm: str) -> list[Part]:
+def tie_rate(tallies: Tallies, variant: str) -> list[Part]:
     """Share of calls without a preference, at equal quality (step 0) and at each difference in requirements.
 
     Formula: for a `compare` judge, tie calls / (2 · pairs); an abstention is not a tie. For a `grade` judge, the share
@@ -99,8 +99,8 @@ def tie_rate(tallies: Tallies, arm: str) -> list[Part]:
     """
     counts = count_pairs(
         tallies,
-        arm,
-        (Family.DELTA0, Family.LADDER),
+        variant,
+        (Family.EQUAL, Family.GRADED),
         compared=lambda tally: tally.tie_calls / 2,
         graded=lambda tally: tally.equal,
     )
@@ -129,14 +129,14 @@ def wrong_choice_rate(tally: PairTally) -> float:
     worse="lower",
     symbol="Pcorr (non-tie)",
 )
-def committed_accuracy(tallies: Tallies, arm: str) -> list[Part]:
+def committed_accuracy(tallies: Tallies, variant: str) -> list[Part]:
     """Share of the named winners that are the better answer, for each difference in requirements.
 
     Formula: correct calls / (correct + wrong calls). Compare it with the tie rate: a judge that names a winner only
     when it is sure is often right. Level: call that named a winner. Bounds: 0 to 1, lower is worse. Undefined if no
     call named a winner. Interval: cluster-Wilson over tasks. Reference: the Dark Current paper, equation 9.
     """
-    return by_step(ladder_pairs(tallies, arm), _accuracy)
+    return by_step(ladder_pairs(tallies, variant), _accuracy)
 
 
 def _accuracy(step: Sequence[PairTally]) -> Result:
@@ -144,7 +144,7 @@ def _accuracy(step: Sequence[PairTally]) -> Result:
         [Counted(tally.cluster, tally.correct_calls, tally.correct_calls + tally.wrong_calls) for tally in step],
         unit="call",
         empty="no call named a winner",
-        left_out={UNANSWERED: 2 * sum(tally.incomplete for tally in step)},
+        excluded={UNANSWERED: 2 * sum(tally.incomplete for tally in step)},
         lost=2 * sum(tally.lost for tally in step),
     )
 
@@ -154,7 +154,7 @@ TARGET = 0.75
 FLAT = "its accuracy changes too little with the size of the difference to show where it reaches 75%"
 
 
-@WHOLE_ARM.measure(
+@WHOLE_VARIANT.measure(
     "detection-threshold",
     "75% detection threshold (Δ75)",
     "The smallest difference, in requirements, at which it prefers the better answer 75% of the time.",
@@ -163,7 +163,7 @@ FLAT = "its accuracy changes too little with the size of the difference to show 
     kinds=("compare", "grade"),
     symbol="Δ*75",
 )
-def detection_threshold(tallies: Tallies, arm: str) -> Result:
+def detection_threshold(tallies: Tallies, variant: str) -> Result:
     """Delta75: the difference in requirements at which the accuracy curve first reaches 75%.
 
     A `grade` judge sees a difference if it gives the better answer a higher grade. Formula: isotonic fit over the
@@ -175,23 +175,23 @@ def detection_threshold(tallies: Tallies, arm: str) -> Result:
     larger differences (or of the smaller ones, if none reaches 75%). Interval: inversion of the cluster-Wilson test
     along the interpolated curve. Reference: the Dark Current paper, equation 10.
     """
-    ladder = correct_pairs(tallies, arm)
+    ladder = correct_pairs(tallies, variant)
     here, whole = ({count.delta for count in each} for each in (ladder, correct_pairs(tallies, BASELINE)))
-    if here < whole and arm != BASELINE:
+    if here < whole and variant != BASELINE:
         some = ", ".join(f"{step:g}" for step in sorted(here)) or "none"
         reason = f"this prompt variant was asked only at differences of {some}; a threshold needs all"
-        return Undefined(reason, left_out=left_out(ladder))
+        return Undefined(reason, excluded=excluded(ladder))
     return _threshold(ladder)
 
 
 def _threshold(ladder: list[PairCount]) -> Result:
     steps = sorted({count.delta for count in ladder if count.pairs})
-    missing = left_out(ladder)
+    missing = excluded(ladder)
     if len(steps) < 2:
-        return Undefined("a threshold needs answered pairs at two or more differences", left_out=missing)
+        return Undefined("a threshold needs answered pairs at two or more differences", excluded=missing)
     correct, pairs = _by_task_and_step(ladder, steps)
     if len(pairs) < 2:
-        return Undefined(ONE_TASK, left_out=missing)
+        return Undefined(ONE_TASK, excluded=missing)
     weights = pairs.sum(axis=0)
     crossing = threshold(steps, isotonic_fit(correct.sum(axis=0) / weights, weights), target=TARGET)
     low, high = threshold_interval(steps, correct, pairs, target=TARGET)
@@ -199,7 +199,7 @@ def _threshold(ladder: list[PairCount]) -> Result:
     low = None if low is None or crossing.censoring == "left" else min(low, crossing.value)
     high = None if high is None or crossing.censoring == "right" else max(high, crossing.value)
     if (low if crossing.censoring == "right" else high) is None:
-        return Undefined(FLAT, left_out=missing)
+        return Undefined(FLAT, excluded=missing)
     method = "inverted cluster-Wilson test along the interpolated curve"
     return Estimate(
         value=crossing.value,
@@ -209,7 +209,7 @@ def _threshold(ladder: list[PairCount]) -> Result:
         interval=None if low is None and high is None else Interval(low, high, method=method),
         clusters=len(pairs),
         censoring=crossing.censoring,
-        left_out=missing,
+        excluded=missing,
     )
 
 

@@ -26,25 +26,27 @@ NO_SHARED_PAIRS = "no task has answered pairs in both this prompt variant and th
 
 
 class Step(NamedTuple):
-    """A step of the ladder that was asked in the arm and in the baseline."""
+    """A step of the ladder that was asked in the variant and in the baseline."""
 
     name: str
     paired: Paired
-    """Two rates per task, the arm's first, of the tasks with answered pairs on both sides."""
-    left_out: dict[str, int]
+    """Two rates per task, the variant's first, of the tasks with answered pairs on both sides."""
+    excluded: dict[str, int]
 
 
 def shared_steps(
-    tallies: Tallies, arm: str, families: Collection[str], score: Callable[[PairTally], float]
+    tallies: Tallies, variant: str, families: Collection[str], score: Callable[[PairTally], float]
 ) -> Iterator[Step]:
     """The steps that both were asked, with the rates of `score`; none for the baseline."""
-    if arm == BASELINE:
+    if variant == BASELINE:
         return
     chosen = [tally for tally in tallies.pairs if tally.family in families]
-    steps = sorted({t.delta for t in chosen if t.arm == arm} & {t.delta for t in chosen if t.arm == BASELINE})
+    steps = sorted(
+        {t.delta for t in chosen if t.variant == variant} & {t.delta for t in chosen if t.variant == BASELINE}
+    )
     for step in steps:
-        here = [tally for tally in chosen if tally.arm == arm and tally.delta == step]
-        there = [tally for tally in chosen if tally.arm == BASELINE and tally.delta == step]
+        here = [tally for tally in chosen if tally.variant == variant and tally.delta == step]
+        there = [tally for tally in chosen if tally.variant == BASELINE and tally.delta == step]
         paired = paired_by_task(
             [Counted(tally.cluster, score(tally), tally.pairs) for tally in here],
             [Counted(tally.cluster, score(tally), tally.pairs) for tally in there],
@@ -56,13 +58,13 @@ def shared_steps(
         yield Step(f"{step:g}", paired, missing)
 
 
-def _ties(tallies: Tallies, arm: str) -> Iterator[Step]:
+def _ties(tallies: Tallies, variant: str) -> Iterator[Step]:
     """Tie rates, at equal quality and on the ladder."""
-    return shared_steps(tallies, arm, (Family.DELTA0, Family.LADDER), lambda tally: tally.tie_calls / 2)
+    return shared_steps(tallies, variant, (Family.EQUAL, Family.GRADED), lambda tally: tally.tie_calls / 2)
 
 
 def _difference(step: Step) -> Part:
-    found = difference_result(step.paired, unit="pair", empty=NO_SHARED_PAIRS, left_out=step.left_out)
+    found = difference_result(step.paired, unit="pair", empty=NO_SHARED_PAIRS, excluded=step.excluded)
     return Part(found, step.name)
 
 
@@ -74,10 +76,10 @@ SHIFT = MeasureFamily(by_itself, scale="difference")
     "Criterion shift",
     "How much more often it ties than with the baseline instruction, by the size of the difference.",
     worse="depends",
-    between_arms=True,
+    between_variants=True,
     symbol="ΔC",
 )
-def criterion_shift(tallies: Tallies, arm: str) -> list[Part]:
+def criterion_shift(tallies: Tallies, variant: str) -> list[Part]:
     """Tie rate of the prompt variant minus that of the baseline, at equal quality (step 0) and at each difference.
 
     Formula: tie calls / (2 · pairs) in the prompt variant, minus the same in the baseline. A rise at step 0 is caution;
@@ -87,7 +89,7 @@ def criterion_shift(tallies: Tallies, arm: str) -> list[Part]:
     both rates, joined over the tasks they share (Newcombe's square-and-add). Reference: the Dark Current paper,
     equations 11 and 12.
     """
-    return [_difference(step) for step in _ties(tallies, arm)]
+    return [_difference(step) for step in _ties(tallies, variant)]
 
 
 @SHIFT.measure(
@@ -96,9 +98,9 @@ def criterion_shift(tallies: Tallies, arm: str) -> list[Part]:
     "How surprising the criterion shift would be if the instruction had no effect.",
     worse="depends",
     scale="p-value",
-    between_arms=True,
+    between_variants=True,
 )
-def criterion_shift_test(tallies: Tallies, arm: str) -> list[Part]:
+def criterion_shift_test(tallies: Tallies, variant: str) -> list[Part]:
     """P-value of the criterion shift, if prompt variant and baseline could be exchanged within each task.
 
     Formula: two-sided sign-flip permutation of the differences of tie rates, task by task: all sign patterns for up to
@@ -108,9 +110,9 @@ def criterion_shift_test(tallies: Tallies, arm: str) -> list[Part]:
     test and not an estimate.
     """
     found = []
-    for step in _ties(tallies, arm):
-        rng = generator(0, "criterion-shift-test", arm, step.name)
-        result = sign_flip_result(step.paired, unit="pair", empty=NO_SHARED_PAIRS, left_out=step.left_out, rng=rng)
+    for step in _ties(tallies, variant):
+        rng = generator(0, "criterion-shift-test", variant, step.name)
+        result = sign_flip_result(step.paired, unit="pair", empty=NO_SHARED_PAIRS, excluded=step.excluded, rng=rng)
         found.append(Part(result, step.name))
     return found
 
@@ -120,9 +122,9 @@ def criterion_shift_test(tallies: Tallies, arm: str) -> list[Part]:
     "Accuracy shift",
     "How much more often it names the better answer than with the baseline instruction.",
     worse="lower",
-    between_arms=True,
+    between_variants=True,
 )
-def sensitivity_shift(tallies: Tallies, arm: str) -> list[Part]:
+def sensitivity_shift(tallies: Tallies, variant: str) -> list[Part]:
     """Accuracy of the prompt variant minus that of the baseline, at each difference in requirements.
 
     Formula: correct calls / (2 · pairs) in the prompt variant, minus the same in the baseline. Level: canonical pair,
@@ -131,7 +133,7 @@ def sensitivity_shift(tallies: Tallies, arm: str) -> list[Part]:
     cluster-Wilson limits of both rates, joined over the tasks they share (Newcombe's square-and-add). Reference: the
     Dark Current paper, equations 8 and 11.
     """
-    steps = shared_steps(tallies, arm, (Family.LADDER,), lambda tally: tally.correct_calls / 2)
+    steps = shared_steps(tallies, variant, (Family.GRADED,), lambda tally: tally.correct_calls / 2)
     return [_difference(step) for step in steps]
 
 
@@ -141,9 +143,9 @@ def sensitivity_shift(tallies: Tallies, arm: str) -> list[Part]:
     "How much more clearly it sees one missing requirement than with the baseline instruction.",
     worse="lower",
     scale="latent",
-    between_arms=True,
+    between_variants=True,
 )
-def resolution_shift(tallies: Tallies, arm: str) -> list[Part]:
+def resolution_shift(tallies: Tallies, variant: str) -> list[Part]:
     """Resolution of the prompt variant minus that of the baseline: 0 if the instruction moves only the criterion.
 
     Formula: k of the tie-aware signal-detection model in the prompt variant, minus k in the baseline (see
@@ -152,21 +154,21 @@ def resolution_shift(tallies: Tallies, arm: str) -> list[Part]:
     lower is worse. Not given for the baseline itself. Undefined if the model cannot be fitted in both, or a resolution
     has no limit in one of them. Interval: task jackknife with Student's t, with each task removed from both at once.
     """
-    return [] if arm == BASELINE else [Part(_shift(tallies, arm))]
+    return [] if variant == BASELINE else [Part(_shift(tallies, variant))]
 
 
-def _shift(tallies: Tallies, arm: str) -> Result:
-    missing = incomplete_pairs(tallies, arm)
-    here, there = model_outcomes(tallies, arm), model_outcomes(tallies, BASELINE)
+def _shift(tallies: Tallies, variant: str) -> Result:
+    missing = incomplete_pairs(tallies, variant)
+    here, there = model_outcomes(tallies, variant), model_outcomes(tallies, BASELINE)
     tasks = sorted({tally.cluster for tally in (*here, *there)})
     if len(tasks) < 2 or not here or not there:
-        return Undefined(ONE_TASK if len(tasks) == 1 else NO_VERDICTS, left_out=missing)
+        return Undefined(ONE_TASK if len(tasks) == 1 else NO_VERDICTS, excluded=missing)
     try:
         found = parameter_difference(pair_counts(there, tasks), pair_counts(here, tasks), parameter="resolution")
     except ValueError as error:
-        return Undefined(str(error), left_out=missing)
+        return Undefined(str(error), excluded=missing)
     if not isfinite(found.standard_error) or found.standard_error == 0:
         return Undefined("it depends on a single task, or no task changes it, so there is no spread", missing)
     pairs = sum(tally.pairs for tally in here)
     limits = Interval(found.low, found.high, method="model-based, task jackknife of both prompt variants at once")
-    return Estimate(found.value, pairs, pairs, "pair", limits, len(tasks), left_out=missing)
+    return Estimate(found.value, pairs, pairs, "pair", limits, len(tasks), excluded=missing)

@@ -1,4 +1,4 @@
-"""The tie-aware signal-detection model, fitted once per arm, its parameters, and d' at each step without a model."""
+"""The tie-aware signal-detection model, fitted once per variant, and d' at each step without a model."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from umpirical.domain.measures import Censoring, Estimate, Interval, Result, Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
-from umpirical.measures.catalogue import BY_PART, WHOLE_ARM, MeasureFamily, Part
+from umpirical.measures.catalogue import BY_PART, WHOLE_VARIANT, MeasureFamily, Part
 from umpirical.measures.estimates.pairs import (
     NO_PAIR,
     NO_VERDICTS,
@@ -29,7 +29,7 @@ from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates,
 from umpirical.stats.signal_model import PairCounts
 from umpirical.stats.signal_tests import goodness_of_fit as check_fit
 
-FAMILIES = (Family.DELTA0, Family.LADDER, Family.LENGTH, Family.CONFLICT)
+FAMILIES = (Family.EQUAL, Family.GRADED, Family.LENGTH, Family.CONFLICT)
 """Families the model is fitted to. Pairs of unlike requirements are not among them: their difference is not a multiple
 of one unit."""
 
@@ -54,25 +54,25 @@ class Parameter(NamedTuple):
     """A value, and on which side it is no more than a limit, if another is known than the limits of the estimate."""
 
 
-def fitted_parameter(tallies: Tallies, arm: str, part: Callable[[SignalEstimates], Parameter]) -> list[Part]:
-    """One parameter of the fit, over the whole arm."""
-    missing = incomplete_pairs(tallies, arm, FAMILIES)
-    fit = signal_estimates(tallies, arm)
+def fitted_parameter(tallies: Tallies, variant: str, part: Callable[[SignalEstimates], Parameter]) -> list[Part]:
+    """One parameter of the fit, over the whole variant."""
+    missing = incomplete_pairs(tallies, variant, FAMILIES)
+    fit = signal_estimates(tallies, variant)
     if isinstance(fit, str):
-        return [Part(Undefined(fit, left_out=missing))]
-    p = _fit_p(model_outcomes(tallies, arm))
+        return [Part(Undefined(fit, excluded=missing))]
+    p = _fit_p(model_outcomes(tallies, variant))
     if p is not None and p < REFUSED:
-        return [Part(Undefined(f"the model does not fit its answers (goodness of fit, p = {p:.1g})", left_out=missing))]
+        return [Part(Undefined(f"the model does not fit its answers (goodness of fit, p = {p:.1g})", excluded=missing))]
     return [Part(_result(part(fit), fit, missing))]
 
 
 def _result(parameter: Parameter, fit: SignalEstimates, missing: dict[str, int]) -> Result:
     found = parameter.estimate
     if found.method == "held":
-        return Undefined(parameter.held, left_out=missing)
+        return Undefined(parameter.held, excluded=missing)
     value, censoring = parameter.known or _bounded(found)
     if value is None:
-        return Undefined("the fit does not limit it, or depends on a single task", left_out=missing)
+        return Undefined("the fit does not limit it, or depends on a single task", excluded=missing)
     return Estimate(
         value=value,
         numerator=fit.fit.pairs,
@@ -83,7 +83,7 @@ def _result(parameter: Parameter, fit: SignalEstimates, missing: dict[str, int])
         else Interval(found.low, found.high, method=METHODS[found.method]),
         clusters=fit.clusters,
         censoring=censoring,
-        left_out=missing,
+        excluded=missing,
     )
 
 
@@ -96,14 +96,14 @@ def _bounded(found: ParameterEstimate) -> tuple[float | None, Censoring]:
     return None if found.low is None else found.value, "none"
 
 
-def signal_estimates(tallies: Tallies, arm: str) -> SignalEstimates | str:
+def signal_estimates(tallies: Tallies, variant: str) -> SignalEstimates | str:
     """The fit, or why there is none."""
-    return _fitted(model_outcomes(tallies, arm))
+    return _fitted(model_outcomes(tallies, variant))
 
 
-def model_outcomes(tallies: Tallies, arm: str) -> tuple[OutcomeTally, ...]:
+def model_outcomes(tallies: Tallies, variant: str) -> tuple[OutcomeTally, ...]:
     """The outcomes that the model is fitted to."""
-    return tuple(tally for tally in tallies.outcomes if tally.arm == arm and tally.family in FAMILIES)
+    return tuple(tally for tally in tallies.outcomes if tally.variant == variant and tally.family in FAMILIES)
 
 
 def pair_counts(outcomes: Sequence[OutcomeTally], tasks: Sequence[str]) -> PairCounts:
@@ -279,14 +279,14 @@ def lapse(fit: SignalEstimates) -> Parameter:
     return Parameter(fit.lapse)
 
 
-@WHOLE_ARM.measure(
+@WHOLE_VARIANT.measure(
     "goodness-of-fit",
     "Goodness of fit, p",
     "How surprising its verdicts would be if the model behind resolution and criterion held.",
     worse="lower",
     scale="p-value",
 )
-def goodness_of_fit(tallies: Tallies, arm: str) -> Result:
+def goodness_of_fit(tallies: Tallies, variant: str) -> Result:
     """P-value of the distance between the verdicts and the fitted model, if the model holds.
 
     Formula: Pearson's chi-squared over cells (difference by order by verdict), scaled for what the calls of one task
@@ -294,14 +294,14 @@ def goodness_of_fit(tallies: Tallies, arm: str) -> Result:
     values mean that resolution, criterion and the other measures of the model are not reliable. Undefined if the model
     cannot be fitted, or leaves no degrees of freedom. Interval: none, because this is a test and not an estimate.
     """
-    missing = incomplete_pairs(tallies, arm, FAMILIES)
-    found = signal_estimates(tallies, arm)
+    missing = incomplete_pairs(tallies, variant, FAMILIES)
+    found = signal_estimates(tallies, variant)
     if isinstance(found, str):
-        return Undefined(found, left_out=missing)
-    p = _fit_p(model_outcomes(tallies, arm))
+        return Undefined(found, excluded=missing)
+    p = _fit_p(model_outcomes(tallies, variant))
     if p is None:
-        return Undefined("too few answers for a test: no degrees of freedom are left", left_out=missing)
-    return Estimate(p, found.fit.pairs, int(found.fit.pairs), "pair", None, found.clusters, left_out=missing)
+        return Undefined("too few answers for a test: no degrees of freedom are left", excluded=missing)
+    return Estimate(p, found.fit.pairs, int(found.fit.pairs), "pair", None, found.clusters, excluded=missing)
 
 
 LEVEL = 0.95
@@ -319,7 +319,7 @@ FEW = 5
     scale="latent",
     symbol="d′",
 )
-def d_prime(tallies: Tallies, arm: str) -> list[Part]:
+def d_prime(tallies: Tallies, variant: str) -> list[Part]:
     """How far a difference and equal quality are from each other, in standard deviations of the judge's noise.
 
     Formula: z(H) - z(F / 2), with H the rate at which the better answer is named at this difference, and F the rate at
@@ -335,8 +335,8 @@ def d_prime(tallies: Tallies, arm: str) -> list[Part]:
     limit by the two rates' cluster-Wilson limits, joined. Reference: G. Y. Zou and A. Donner, Statistics in Medicine 27
     (2008), for joined limits.
     """
-    equal = equal_pairs(tallies, arm)
-    return by_step(ladder_pairs(tallies, arm), lambda step: _d_prime(step, equal))
+    equal = equal_pairs(tallies, variant)
+    return by_step(ladder_pairs(tallies, variant), lambda step: _d_prime(step, equal))
 
 
 def _d_prime(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Result:
@@ -345,12 +345,12 @@ def _d_prime(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Result:
     sums = _sums(step, equal)
     correct, calls, named, equal_calls = sums.sum(axis=0).round(DIGITS)
     if not calls or not equal_calls or len(sums) < 2:
-        return Undefined(ONE_TASK if calls and equal_calls else NO_PAIR, left_out=missing)
+        return Undefined(ONE_TASK if calls and equal_calls else NO_PAIR, excluded=missing)
     above, below = min(calls - correct, named) < FEW, correct < FEW
     if above and below:
         hits = f"of {calls:g} calls {correct:g} are correct"
         reason = f"the data do not limit it: {hits}, and {named:g} of {equal_calls:g} at equal quality name a winner"
-        return Undefined(reason, left_out=missing)
+        return Undefined(reason, excluded=missing)
     if above or below:
         return _limit(sums, "right" if above else "left", missing)
 
@@ -367,7 +367,7 @@ def _d_prime(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Result:
     value = float(found.value)
     half = student(len(sums), LEVEL) * max(float(found.standard_error), _least_error(*sums.sum(axis=0).tolist()))
     limits = Interval(value - half, value + half, method="task jackknife")
-    return Estimate(value, float(correct), int(calls), "call", limits, len(sums), left_out=missing)
+    return Estimate(value, float(correct), int(calls), "call", limits, len(sums), excluded=missing)
 
 
 def _limit(sums: Counts, censoring: Censoring, missing: dict[str, int]) -> Result:
@@ -388,7 +388,7 @@ def _limit(sums: Counts, censoring: Censoring, missing: dict[str, int]) -> Resul
     low, high = (value, None) if censoring == "right" else (None, value)
     interval = Interval(low, high, method="cluster-Wilson limits of two rates, joined")
     of = int(calls)
-    return Estimate(value, float(correct), of, "call", interval, len(sums), censoring=censoring, left_out=missing)
+    return Estimate(value, float(correct), of, "call", interval, len(sums), censoring=censoring, excluded=missing)
 
 
 def _least_error(correct: float, calls: float, named: float, equal_calls: float) -> float:
@@ -409,7 +409,7 @@ def _sums(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Counts:
     sums: dict[str, list[float]] = {}
     for tally in (*step, *equal):
         row = sums.setdefault(tally.cluster, [0, 0, 0, 0])
-        place = 2 if tally.family == Family.DELTA0 else 0
+        place = 2 if tally.family == Family.EQUAL else 0
         row[place] += 2 * tally.pairs - tally.tie_calls - tally.abstained_calls if place else tally.correct_calls
         row[place + 1] += 2 * tally.pairs
     rows = [row for _, row in sorted(sums.items()) if row[1] or row[3]]

@@ -52,6 +52,11 @@ def protocol_of_run(store: RunStore) -> Protocol[Any, Any]:
     for protocol in PROTOCOLS:
         if protocol.version == version:
             return protocol
+    if version.removesuffix("/1") in {protocol.version.removesuffix("/2") for protocol in PROTOCOLS}:
+        raise UsageError(
+            f"run {store.folder.name} was made by an earlier version, whose files have other names",
+            fix="measure again, or read it with the version that made it",
+        )
     known = ", ".join(protocol.version for protocol in PROTOCOLS)
     raise UsageError(f"run {store.folder.name} was made by protocol {version!r}", fix=f"known here: {known}")
 
@@ -88,6 +93,10 @@ class ReadRecord:
         return self.file.parent if (self.file.parent / "run.json").is_file() else None
 
 
+EARLIER = {"judge-datasheet/1", "judge-stress/1", "judge-pairs/1", "judge-agent/1"}
+"""Formats of records from before keys were renamed."""
+
+
 def read_record(path: Path) -> ReadRecord:
     """Reads a record. `path` is its JSON file, or the folder of a measured run."""
     names = [f"{protocol.name}.json" for protocol in PROTOCOLS]
@@ -109,4 +118,9 @@ def read_record(path: Path) -> ReadRecord:
                 message = f"{file} is not whole: {first_problem(error)}"
                 raise UsageError(message, fix="restore it, or measure again") from None
             return ReadRecord(protocol, record, file, text)
+    if isinstance(form, str) and form in EARLIER:
+        raise UsageError(
+            f"{file} has the format of an earlier version ({form}), whose keys have other names",
+            fix="measure again, or read it with the version that wrote it",
+        )
     raise UsageError(f"{file} is a record of format {form!r}, which is not known here", fix="is its plugin installed?")

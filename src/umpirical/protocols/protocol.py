@@ -31,7 +31,7 @@ from umpirical.measures.counting.judgments import counting
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.writing import ReviewTerms, Writing
 from umpirical.reports.decision import EXIT_CODES, INCOMPLETE, VerdictRecord
-from umpirical.reports.gate import HeldLimit, own_limits
+from umpirical.reports.gate import HeldCheck, own_checks
 from umpirical.reports.policy import NamedPolicy, Shelf
 from umpirical.reports.record import Record, record_json, schema_text, why_unfinished
 from umpirical.runs.judgments import Facts
@@ -49,7 +49,7 @@ class DesignSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     repeats: int = Field(default=1, ge=1, le=10_000, description="How often to ask each question.")
-    arms: tuple[str, ...] = Field(
+    variants: tuple[str, ...] = Field(
         default=("baseline",),
         min_length=1,
         description="Built-in prompt variants for judges without their own prompts: baseline, strict, forced-choice.",
@@ -106,7 +106,7 @@ class Study(Generic[SpecT_co]):
         raise UsageError(f"no judge {name!r} in the study", fix=f"known: {', '.join(j.name for j in self.spec.judges)}")
 
 
-AGAIN = frozenset({"--judge", "--policy", "--size", "--arm", "--repeats", "--answer", "--outside"})
+AGAIN = frozenset({"--judge", "--policy", "--size", "--variant", "--repeats", "--answer", "--outside"})
 """Options of a command that measures again. A record may be a stranger's: nothing else is suggested to anybody."""
 
 
@@ -134,7 +134,7 @@ class _Named:
     name: str
     """As in `protocol: NAME`, and in the names of its files: a record is NAME.json."""
     version: str
-    """As in a run's manifest: `umpirical-datasheet/1`. A run is read by the protocol that has its version."""
+    """As in a run's manifest: `umpirical-datasheet/2`. A run is read by the protocol that has its version."""
 
 
 # What a study needs
@@ -260,7 +260,7 @@ class _PlannedCalls(PlannedCounts):
         self._calls: dict[tuple[str, str, str], int] = {}
 
     def add(self, trial: Trial, stimulus: Stimulus) -> None:
-        key = (stimulus.cluster, trial.presentation.arm, stimulus.family)
+        key = (stimulus.cluster, trial.presentation.variant, stimulus.family)
         self._calls[key] = self._calls.get(key, 0) + 1
 
     def tallies(self) -> Tallies:
@@ -290,7 +290,7 @@ class RunProtocol(_Named, ABC, Generic[StudyT]):
 
     def design(self, study: StudyT, judge: JudgeSpec) -> Design:
         """Returns what a judge of a study is asked about each stimulus."""
-        return Design(repeats=study.spec.design.repeats, arms=tuple(judge.prompts) or ("baseline",))
+        return Design(repeats=study.spec.design.repeats, variants=tuple(judge.prompts) or ("baseline",))
 
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:  # noqa: ARG002
         """Checks the gates on the plan. Raises GateError if a blocking gate fails."""
@@ -335,7 +335,7 @@ class Decision:
     """What a record says to do with the judge, the same wherever it is shown."""
 
     verdict: str
-    """For programs: `use-with-limits`."""
+    """For programs: `use-with-restrictions`."""
     title: str
     """The verdict in words."""
     line: str
@@ -490,15 +490,15 @@ class DecidesByPolicy(OptionalPart, Generic[RecordT]):
         return None
 
 
-class HoldsToLimits(OptionalPart, Generic[RecordT]):
-    """A gate can hold its judges to limits."""
+class HoldsToChecks(OptionalPart, Generic[RecordT]):
+    """A gate can hold its judges to checks."""
 
     lacking = "protocol {name} has no checks"
     instead = "to see its results: umpirical report"
 
-    def held_limits(self, record: RecordT) -> list[HeldLimit]:
-        """Returns the limits that a gate holds the judge's own prompt to; by default, those in the record."""
-        return own_limits(getattr(record, "limits", ()))
+    def held_checks(self, record: RecordT) -> list[HeldCheck]:
+        """Returns the checks that a gate holds the judge's own prompt to; by default, those in the record."""
+        return own_checks(getattr(record, "checks", ()))
 
     def differences(self, before: Run, now: Run) -> Iterable[Measure]:  # noqa: ARG002  # most compare records only
         """Returns rates of one run less those of an earlier one, on the tasks of both; none if they are not paired."""

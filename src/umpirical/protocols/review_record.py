@@ -48,8 +48,8 @@ class ReviewRecord(Strict):
     relabelled: int
     rejected: int
     undecided: int = Field(description="Texts with too few decisions, or with disagreement.")
-    left_out: int = Field(description="Of those: excluded by the study's review policy.")
-    policy: Literal["count", "leave-out"] = Field(description="Whether undecided texts are included.")
+    excluded: int = Field(description="Of those: excluded by the study's review policy.")
+    policy: Literal["count", "exclude"] = Field(description="Whether undecided texts are included.")
     overlap: int = Field(description="Reviewers for each text.")
     modes: dict[str, int] = Field(description="Decisions by mode: blind (other opinions hidden) or assisted.")
     guidelines: list[int] = Field(description="Versions of the guideline used for decisions; 0 for none.")
@@ -85,7 +85,7 @@ def review_record(terms: ReviewTerms, review: Review, wanted: Collection[str]) -
         relabelled=_relabelled(kept, items),
         rejected=rejected,
         undecided=undecided,
-        left_out=undecided if policy == "leave-out" else 0,
+        excluded=undecided if policy == "exclude" else 0,
         policy=policy,
         overlap=review.overlap,
         modes={mode: found.modes[mode] for mode in sorted(found.modes)},
@@ -147,13 +147,13 @@ def review_line(stimuli: StimulusSet) -> str:
     manifest = stimuli.manifest
     if "review" in manifest:
         return f"review: {review_words(ReviewRecord.model_validate(manifest['review']))}"
-    waiting = sum(made.get("left_out", 0) for made in manifest.get("made", {}).values())
+    waiting = sum(made.get("excluded", 0) for made in manifest.get("made", {}).values())
     return never_opened(waiting) if waiting else ""
 
 
-def never_opened(left_out: int) -> str:
+def never_opened(excluded: int) -> str:
     """Says that a study waits for a review that was never opened."""
-    return f"review: not started, so {left_out:,} generated texts are excluded"
+    return f"review: not started, so {excluded:,} generated texts are excluded"
 
 
 def agreement_words(review: ReviewRecord) -> str:
@@ -188,7 +188,7 @@ def _measured(found: Estimate, scale: Scale) -> str:
 def _undecided(review: ReviewRecord) -> str:
     if not review.undecided:
         return "none undecided"
-    policy = "excluded" if review.policy == "leave-out" else "included"
+    policy = "excluded" if review.policy == "exclude" else "included"
     return f"{numbers.count(review.undecided)} undecided, {policy}"
 
 

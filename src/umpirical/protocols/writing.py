@@ -49,7 +49,7 @@ class WriterSpec(BaseModel):
         return Writer(self.model.name, canonical_json(endpoint), self.max_tokens, self.simulated)
 
 
-Undecided = Literal["count", "leave-out"]
+Undecided = Literal["count", "exclude"]
 """What happens to a generated text that people have not settled: judges are asked about it, or they are not."""
 
 
@@ -129,7 +129,7 @@ class MadeCounts:
     """Not in the set: people rejected them."""
     undecided: int = 0
     """Nobody has decided on them, not enough people have, or they disagree."""
-    left_out: int = 0
+    excluded: int = 0
     """Undecided texts that the study's policy keeps out of the set."""
     by_fallback: int = 0
     """Generated texts on which the fallback validator was asked at least once."""
@@ -144,7 +144,7 @@ class MadeCounts:
         return {name: count for name, count in counts.items() if name not in unused}
 
 
-BY_PEOPLE = ("reviewed", "edited", "relabelled", "rejected_by_review", "undecided", "left_out")
+BY_PEOPLE = ("reviewed", "edited", "relabelled", "rejected_by_review", "undecided", "excluded")
 """What a review adds to the counts."""
 
 LATER = ("by_fallback", "simulated", "sources")

@@ -19,11 +19,11 @@ from umpirical.domain.measures import Estimate
 from umpirical.protocols.protocol import Documents, Study
 from umpirical.pytest_plugin.settings import FINDINGS, Finding, Reliability, Settings, end_test
 from umpirical.reports import numbers
-from umpirical.reports.record import LimitRecord
+from umpirical.reports.record import CheckRecord
 from umpirical.store.lock import one_at_a_time
 from umpirical.text.inert import inert
 
-USED: tuple[str, ...] = ("use", "use-with-limits")
+USED: tuple[str, ...] = ("use", "use-with-restrictions")
 """Decisions by which a policy lets a judge be used."""
 
 LARGEST = "full"
@@ -51,7 +51,7 @@ class JudgeAssertions:
 
         `judge` is whatever `umpirical.datasheet` measures: a function, a judge object, or the name of a judge. `policy`
         is the name of a shipped one, a .yaml file, or a mapping with its keys. If `strict`,
-        every limit has to pass, also one that a way of use would make up for. `settings` are those of
+        every check has to pass, also one that a way of use would make up for. `settings` are those of
         `umpirical.datasheet`, such as `size` or `max_cost`. What is left out is as the marker says, or else the command
         line or the ini file.
 
@@ -186,8 +186,8 @@ def _ignored_by_git(folder: Path) -> None:
 
 def _outcome(held: Report[Any], *, strict: bool) -> Reliability:
     verdict = held.decision or "not-enough-data"
-    if verdict == "use-with-limits" and strict:
-        missed = any(limit.verdict == "FAIL" for limit in _own_limits(held))
+    if verdict == "use-with-restrictions" and strict:
+        missed = any(check.verdict == "FAIL" for check in _own_checks(held))
         return "not reliable" if missed else "inconclusive"
     if verdict in USED:
         return "reliable"
@@ -202,32 +202,32 @@ def _headline(held: Report[Any]) -> str:
     return f"{title[:1].lower()}{title[1:]} (policy {decided.policy_name})"
 
 
-def _own_limits(held: Report[Any]) -> Sequence[LimitRecord]:
-    """Returns the limits of the judge's own prompt."""
-    arms = list(dict.fromkeys(limit.arm for limit in held.record.limits))
-    own = "baseline" if "baseline" in arms or not arms else arms[0]
-    return [limit for limit in held.record.limits if limit.arm == own]
+def _own_checks(held: Report[Any]) -> Sequence[CheckRecord]:
+    """Returns the checks of the judge's own prompt."""
+    variants = list(dict.fromkeys(check.variant for check in held.record.checks))
+    own = "baseline" if "baseline" in variants or not variants else variants[0]
+    return [check for check in held.record.checks if check.variant == own]
 
 
 def _deciding(held: Report[Any], outcome: Reliability) -> Iterator[str]:
-    """Yields the limits that decide, each with its figure and interval; what fails first."""
+    """Yields the checks that decide, each with its figure and interval; what fails first."""
     states = {"not reliable": ("broken",), "inconclusive": ("open",)}.get(outcome, ())
-    limits = [limit for limit in _own_limits(held) if limit.essential and limit.state in states]
-    if not limits and outcome != "reliable":
-        limits = [limit for limit in _own_limits(held) if limit.verdict != "PASS"]
-    figures = {(measure.arm, measure.name, measure.stratum): measure for measure in held.measures}
-    for limit in sorted(limits, key=lambda limit: limit.verdict != "FAIL"):
-        measure = figures.get((limit.arm, limit.measure, limit.stratum))
-        where = f" at {numbers.part(limit.stratum)}" if limit.stratum else ""
-        seen = limit.why
+    checks = [check for check in _own_checks(held) if check.essential and check.state in states]
+    if not checks and outcome != "reliable":
+        checks = [check for check in _own_checks(held) if check.verdict != "PASS"]
+    figures = {(measure.variant, measure.name, measure.stratum): measure for measure in held.measures}
+    for check in sorted(checks, key=lambda check: check.verdict != "FAIL"):
+        measure = figures.get((check.variant, check.measure, check.stratum))
+        where = f" at {numbers.part(check.stratum)}" if check.stratum else ""
+        seen = check.why
         if measure is not None and isinstance(found := measure.result, Estimate):
             value, interval = numbers.measured_value(measure, found), numbers.measured_interval(measure, found.interval)
             counts = numbers.measured_counts(measure, found)
-            seen = f"{value} {interval} ({counts}), threshold: {numbers.limit(limit.kind, limit.value)}"
-            if limit.needed is not None and limit.unit is not None:
-                needed = f"{numbers.about(limit.needed)} {numbers.units(limit.unit, limit.needed)}"
+            seen = f"{value} {interval} ({counts}), threshold: {numbers.threshold(check.kind, check.value)}"
+            if check.needed is not None and check.unit is not None:
+                needed = f"{numbers.about(check.needed)} {numbers.units(check.unit, check.needed)}"
                 seen = f"{seen}; about {needed} would be enough"
-        yield f"{limit.verdict} {limit.title or limit.measure}{where}: {seen}"
+        yield f"{check.verdict} {check.title or check.measure}{where}: {seen}"
     if not held.record.complete:
         yield "the run is incomplete"
 

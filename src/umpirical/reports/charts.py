@@ -13,7 +13,7 @@ from typing import ClassVar
 from umpirical.domain.measures import Estimate, Interval
 from umpirical.measures.catalogue import Scale
 from umpirical.reports import numbers
-from umpirical.reports.record import LimitRecord, MeasureRecord
+from umpirical.reports.record import CheckRecord, MeasureRecord
 
 CHAR_WIDTH = 6.2
 """Width of a character in the labels' 11 px text, estimated generously: only used to keep labels inside the picture."""
@@ -93,13 +93,13 @@ def words(measure: MeasureRecord, estimate: Estimate) -> str:
     said = [f"{value}, interval {limits}"]
     if estimate.planning_interval is not None:
         said.append(f"planning interval {numbers.measured_interval(measure, estimate.planning_interval)}")
-    if measure.planted is not None:
-        said.append(f"true value {numbers.scaled(measure.planted, measure.scale)}")
+    if measure.true_value is not None:
+        said.append(f"true value {numbers.scaled(measure.true_value, measure.scale)}")
     return ", ".join(said)
 
 
-def planted(measure: MeasureRecord, axis: Axis) -> str | None:
-    return None if measure.planted is None or not isfinite(measure.planted) else place(axis(measure.planted))
+def true_value(measure: MeasureRecord, axis: Axis) -> str | None:
+    return None if measure.true_value is None or not isfinite(measure.true_value) else place(axis(measure.true_value))
 
 
 def clip(value: float, low: float, high: float) -> float:
@@ -137,13 +137,13 @@ class DotCell(Picture):
     x: str
     interval: Span | None
     planning: Span | None
-    planted: str | None
+    true_value: str | None
     allowed: Allowed | None = None
     ends: tuple[str, str] | None = None
     """Labels of the ends, if the axis is not the usual one from 0 to 1."""
 
 
-def dot_cell(measure: MeasureRecord, limit: LimitRecord | None = None) -> DotCell | NotDrawn:
+def dot_cell(measure: MeasureRecord, check: CheckRecord | None = None) -> DotCell | NotDrawn:
     """Draws the interval dot plot of one rate or difference."""
     estimate, ends = measure.result, AXES.get(measure.scale)
     if ends is None or not isinstance(estimate, Estimate) or not ends[0] <= estimate.value <= ends[1]:
@@ -152,19 +152,19 @@ def dot_cell(measure: MeasureRecord, limit: LimitRecord | None = None) -> DotCel
     said = words(measure, estimate)
     return DotCell(
         title=f"{measure.title} {measure.stratum}".strip(),
-        desc=f"{said}, must be {numbers.limit(limit.kind, limit.value, limit.measure)}" if limit else said,
+        desc=f"{said}, must be {numbers.threshold(check.kind, check.value, check.measure)}" if check else said,
         x=place(axis(estimate.value)),
         interval=span(estimate.interval, axis, edges=ends),
         planning=span(estimate.planning_interval, axis, edges=ends),
-        planted=planted(measure, axis),
-        allowed=_allowed(limit, axis, ends) if limit else None,
+        true_value=true_value(measure, axis),
+        allowed=_allowed(check, axis, ends) if check else None,
         ends=None if measure.scale == "rate" else (numbers.points(ends[0]), numbers.points(ends[1])),
     )
 
 
-def _allowed(limit: LimitRecord, axis: Callable[[float], float], ends: tuple[float, float]) -> Allowed:
-    edge = axis(limit.value)
-    start, end = (axis(ends[0]), edge) if limit.kind == "at_most" else (edge, axis(ends[1]))
+def _allowed(check: CheckRecord, axis: Callable[[float], float], ends: tuple[float, float]) -> Allowed:
+    edge = axis(check.value)
+    start, end = (axis(ends[0]), edge) if check.kind == "at_most" else (edge, axis(ends[1]))
     return Allowed(place(start), place(end - start), place(edge))
 
 

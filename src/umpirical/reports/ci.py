@@ -13,7 +13,7 @@ from typing import Literal
 from xml.etree import ElementTree as ET
 
 from umpirical.reports.decision import INCOMPLETE
-from umpirical.reports.gate import GateDecision, HeldLimit
+from umpirical.reports.gate import GateDecision, HeldCheck
 from umpirical.reports.numbers import margin
 from umpirical.reports.pages import plain
 from umpirical.reports.regressions import RegressionRow
@@ -69,19 +69,19 @@ def _inert(text: str) -> str:
 def _cases(gate: GateDecision) -> Iterator[_Case]:
     if gate.exit_code == INCOMPLETE:
         yield _Case("The run is complete", "run", "error", gate.verdict, gate.line)
-    limits = [_limit(limit) for limit in gate.limits]
-    yield from limits
-    shown = {case.result for case in limits} & {"failure", "error"}
+    checks = [_check(check) for check in gate.checks]
+    yield from checks
+    shown = {case.result for case in checks} & {"failure", "error"}
     if gate.exit_code in {3, 4} and not shown:
-        # What decides is no limit: stimuli that failed a gate of their own, say.
+        # What decides is no check: stimuli that failed a gate of their own, say.
         yield _Case("The decision", "decision", "failure" if gate.exit_code == 3 else "error", gate.verdict, gate.line)
     for row in gate.baseline.rows if gate.baseline else ():
         yield _row(row)
 
 
-def _limit(limit: HeldLimit) -> _Case:
-    name = f"{limit.title} {limit.allowed}".rstrip()
-    return _Case(name, "limits", RESULTS.get(limit.effect), limit.verdict, limit.why)
+def _check(check: HeldCheck) -> _Case:
+    name = f"{check.title} {check.allowed}".rstrip()
+    return _Case(name, "checks", RESULTS.get(check.effect), check.verdict, check.why)
 
 
 def _row(row: RegressionRow) -> _Case:
@@ -120,8 +120,8 @@ def render_summary(gate: GateDecision) -> str:
 def _summary(gate: GateDecision) -> Iterator[str]:
     yield from (f"### {plain(gate.judge)}: {plain(gate.title)}", "", plain(gate.line), "")
     yield from ("| check | threshold | | why |", "| --- | --- | --- | --- |")
-    for limit in gate.limits:
-        yield f"| {plain(limit.title)} | {plain(limit.allowed)} | {WORDS[limit.effect]} | {plain(limit.why)} |"
+    for check in gate.checks:
+        yield f"| {plain(check.title)} | {plain(check.allowed)} | {WORDS[check.effect]} | {plain(check.why)} |"
     yield ""
     if gate.policy_line:
         yield from (f"{plain(gate.policy_line)}.", "")
@@ -141,10 +141,10 @@ def render_annotations(gate: GateDecision) -> list[str]:
     kind = "warning" if gate.verdict == "not-enough-data" else "error"
     whole = [] if gate.passed else [(kind, f"{gate.judge}: {gate.title}", gate.line)]
     kinds = {"fail": "error", "open": "warning"}
-    limits = [(kinds[one.effect], *_said(one)) for one in gate.limits if one.effect in kinds]
+    checks = [(kinds[one.effect], *_said(one)) for one in gate.checks if one.effect in kinds]
     worse = gate.baseline.worse if gate.baseline else []
     rows = [("error", f"{row.title}: regression", row.words) for row in worse]
-    told = [*whole, *limits, *rows]
+    told = [*whole, *checks, *rows]
     return [
         _command(*one)
         for kind in ("error", "warning")
@@ -152,8 +152,8 @@ def render_annotations(gate: GateDecision) -> list[str]:
     ]
 
 
-def _said(limit: HeldLimit) -> tuple[str, str]:
-    return f"{limit.title} {limit.allowed}".rstrip(), f"{limit.verdict}: {limit.why}"
+def _said(check: HeldCheck) -> tuple[str, str]:
+    return f"{check.title} {check.allowed}".rstrip(), f"{check.verdict}: {check.why}"
 
 
 def _command(kind: str, title: str, message: str) -> str:

@@ -48,7 +48,7 @@ def standings(
     *,
     never: Sequence[bool] | None = None,
 ) -> list[Standing]:
-    """Returns the standing of every difference; `primary` says which of them belong to the policy's limits.
+    """Returns the standing of every difference; `primary` says which of them belong to the policy's checks.
 
     Rows that cannot differ (`never`) are not tested, and do not count among those that the others are corrected for.
 
@@ -102,7 +102,7 @@ MARGINS: Mapping[Scale, float] = {"rate": 0.05}
 """The difference that does not matter, by the scale of a measure. Only shares are compared pair by pair."""
 
 NARROWER: Mapping[str, float] = {"unparsed-rate": 0.02, "failure-rate": 0.02}
-"""Margins of single measures: where the usual limit is 0.02, a difference of 0.05 matters."""
+"""Margins of single measures: where the usual check is 0.02, a difference of 0.05 matters."""
 
 
 def margin_of(measure: str, scale: Scale, given: float | None = None) -> float:
@@ -201,7 +201,7 @@ class PairedDifference:
     """One measure of two judges, on the units that both answered."""
 
     measure: str
-    arm: str
+    variant: str
     stratum: str
     difference: Result
     """The second value less the first."""
@@ -226,7 +226,7 @@ class DifferenceRecord(Strict):
     about: str
     worse: Worse = Field(description="As in the policy's check, if it has one on this measure.")
     scale: Scale
-    arm: str
+    variant: str
     stratum: str
     difference: ResultRecord = Field(description="The second minus the first, on the same pairs.")
     equivalence: Interval | None = Field(description="The interval that must lie within the margin.")
@@ -245,7 +245,7 @@ def paired_differences(contrasts: Iterator[Contrast], first: int, second: int) -
         measure = contrast.measure
         yield PairedDifference(
             measure.name,
-            measure.arm,
+            measure.variant,
             measure.stratum,
             measure.result,
             first,
@@ -267,7 +267,7 @@ class Row:
     measured: MeasureRecord | None
     """The measure of one of the judges, for its title and meaning."""
     limited: Worse | None = None
-    """The direction that a limit calls worse."""
+    """The direction that a check calls worse."""
 
 
 def recorded_differences(rows: Sequence[Row], margin: float | None) -> list[DifferenceRecord]:
@@ -296,7 +296,7 @@ def _recorded(row: Row, standing: Standing, margin: float | None) -> DifferenceR
         about=measured.about if measured else "",
         worse=worse,
         scale=scale,
-        arm=one.arm,
+        variant=one.variant,
         stratum=one.stratum,
         difference=one.difference,
         equivalence=one.narrow,
@@ -366,7 +366,7 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """In how many limits the judge of the row is better than that of the column, and so on."""
+    """In how many checks the judge of the row is better than that of the column, and so on."""
 
     better: int
     worse: int
@@ -376,7 +376,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """All limits together, each judge against each."""
+    """All checks together, each judge against each."""
 
     rows: list[list[Tally | None]]
 

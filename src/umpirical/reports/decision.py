@@ -1,9 +1,9 @@
-"""Decides by rule what to do with a judge. No decision is worded by hand: its words come from the policy and limits.
+"""Decides by rule what to do with a judge. No decision is worded by hand: its words come from the policy and checks.
 
 The first of these that applies is the verdict: an incomplete run or a failed blocking gate of the stimuli, **not enough
 data**; a broken essential check, **do not use**; an open one, **not enough data**; a check made up for, a check that is
 not essential and does not pass, or a part of the data in which the judge is shown to be weak, **use with
-restrictions**; otherwise **use**. What makes a check broken, open or made up for is in `limits`.
+restrictions**; otherwise **use**. What makes a check broken, open or made up for is in `checks`.
 
 The verdict is a part of the record. Commands, pages, cards and galleries read it there, and decide nothing.
 
@@ -20,31 +20,31 @@ from pydantic import Field
 from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
-from umpirical.reports.limits import Side, one_sided
+from umpirical.reports.checks import Side, one_sided
 from umpirical.reports.numbers import about, level, units
 from umpirical.reports.parts import not_for_words, parts_named
-from umpirical.reports.policy import Limit, Policy, at
+from umpirical.reports.policy import Check, Policy, at
 from umpirical.reports.record import (
+    CheckRecord,
+    CheckState,
+    CheckVerdict,
     ConditionRecord,
     GateRecord,
     GroupedMeasure,
-    LimitRecord,
-    LimitState,
-    LimitVerdict,
     Strict,
 )
 
-Advice = Literal["use", "use-with-limits", "do-not-use", "not-enough-data"]
+Advice = Literal["use", "use-with-restrictions", "do-not-use", "not-enough-data"]
 """What to do with a judge."""
 
 TITLES: dict[Advice, str] = {
     "use": "Use",
-    "use-with-limits": "Use with restrictions",
+    "use-with-restrictions": "Use with restrictions",
     "do-not-use": "Do not use",
     "not-enough-data": "Not enough data",
 }
 
-EXIT_CODES: dict[Advice, int] = {"use": 0, "use-with-limits": 0, "do-not-use": 3, "not-enough-data": 4}
+EXIT_CODES: dict[Advice, int] = {"use": 0, "use-with-restrictions": 0, "do-not-use": 3, "not-enough-data": 4}
 """What a command that decides exits with, if the run is complete."""
 
 INCOMPLETE = 5
@@ -104,19 +104,19 @@ class PartsDecision(VerdictRecord):
     weak_at: list[str] = Field(default=[])
 
 
-def verdict_on(held: Sequence[LimitRecord], *, complete: bool, restricted: bool = False) -> Advice:
-    """Returns the verdict of the rules above on the limits of one arm. `restricted`: a part is shown to be weak."""
-    states = {limit.state for limit in held if limit.essential}
+def verdict_on(held: Sequence[CheckRecord], *, complete: bool, restricted: bool = False) -> Advice:
+    """Returns the verdict of the rules above on the checks of one variant. `restricted`: a part is shown to be weak."""
+    states = {check.state for check in held if check.essential}
     if not complete:
         return "not-enough-data"
     if "broken" in states:
         return "do-not-use"
     if "open" in states or not states:
         return "not-enough-data"
-    return "use" if {limit.verdict for limit in held} == {"PASS"} and not restricted else "use-with-limits"
+    return "use" if {check.verdict for check in held} == {"PASS"} and not restricted else "use-with-restrictions"
 
 
-def tally(verdicts: Iterable[LimitVerdict]) -> str:
+def tally(verdicts: Iterable[CheckVerdict]) -> str:
     """Says what became of all checks: the counts add up to their number.
 
     >>> tally(["PASS", "PASS", "FAIL", "N/A"])
@@ -126,7 +126,7 @@ def tally(verdicts: Iterable[LimitVerdict]) -> str:
     passed, total = counted["PASS"], counted.total()
     if total and passed == total:
         return f"All {total} checks passed" if total > 1 else "The only check passed"
-    words: dict[LimitVerdict, tuple[str, str]] = {
+    words: dict[CheckVerdict, tuple[str, str]] = {
         "FAIL": ("failed", "failed"),
         "INCONCLUSIVE": ("is inconclusive", "are inconclusive"),
         "N/A": ("was not measured", "were not measured"),
@@ -156,7 +156,7 @@ class Parts:
     what: str
     """What the data consists of: `pairs`."""
     weak: Sequence[str] = ()
-    """Parts in which the judge is shown to miss its limit."""
+    """Parts in which the judge is shown to miss its check."""
     unknown: Sequence[str] = ()
     """What the data cannot show, in sentences."""
 
@@ -164,29 +164,29 @@ class Parts:
 def decide_in_parts(
     kind: type[PartsT],
     policy: str,
-    held: Sequence[LimitRecord],
+    held: Sequence[CheckRecord],
     parts: Parts,
     *,
     unfinished: str,
-    say: Callable[[LimitRecord], str] | None = None,
+    say: Callable[[CheckRecord], str] | None = None,
 ) -> PartsT:
-    """Decides on the judge's own prompt. `unfinished` is what the run lacks, and `say` words a limit that decides."""
+    """Decides on the judge's own prompt. `unfinished` is what the run lacks, and `say` words a check that decides."""
     say, weak = say or said, list(parts.weak)
     verdict = verdict_on(held, complete=not unfinished, restricted=bool(weak or parts.unknown))
-    sentences = [f"{tally(limit.verdict for limit in held)}."]
-    essential = [limit for limit in held if limit.essential]
+    sentences = [f"{tally(check.verdict for check in held)}."]
+    essential = [check for check in held if check.essential]
     match verdict:
         case "do-not-use":
-            sentences += [say(limit) for limit in essential if limit.state == "broken"]
+            sentences += [say(check) for check in essential if check.state == "broken"]
             weak = []
         case "not-enough-data":
             nothing = [] if essential else ["No essential measure was taken."]
-            sentences += [say(limit) for limit in essential if limit.state == "open"] or nothing
+            sentences += [say(check) for check in essential if check.state == "open"] or nothing
             if unfinished:
                 sentences = [f"The run is incomplete: {unfinished}."]
-        case "use-with-limits":
-            sentences += [limit.way for limit in essential if limit.way]
-            sentences += [say(limit) for limit in held if not limit.essential and limit.verdict != "PASS"]
+        case "use-with-restrictions":
+            sentences += [check.way for check in essential if check.way]
+            sentences += [say(check) for check in held if not check.essential and check.verdict != "PASS"]
             if weak and len(sentences) == 1:
                 sentences.append(f"This holds for all {parts.what} together, but not for each part of the data.")
             sentences += parts.unknown
@@ -195,27 +195,29 @@ def decide_in_parts(
     return kind(verdict=verdict, policy_name=policy, sentences=sentences, weak_at=weak)
 
 
-def said(limit: LimitRecord) -> str:
-    return f"{limit.title}: {limit.why}."
+def said(check: CheckRecord) -> str:
+    return f"{check.title}: {check.why}."
 
 
-def said_with_need(limit: LimitRecord) -> str:
-    """Also says how many more units settle a limit."""
-    more = limit.more_needed
-    needed = "" if more is None else f"; about {about(more)} more {units(str(limit.unit), more)} would decide it"
-    return f"{limit.title}: {limit.why}{needed}."
+def said_with_need(check: CheckRecord) -> str:
+    """Also says how many more units settle a check."""
+    more = check.more_needed
+    needed = "" if more is None else f"; about {about(more)} more {units(str(check.unit), more)} would decide it"
+    return f"{check.title}: {check.why}{needed}."
 
 
 def weak_parts(
-    measures: Sequence[GroupedMeasure], limits: Sequence[Limit], says: Mapping[str, str], part_of: Callable[..., str]
+    measures: Sequence[GroupedMeasure], checks: Sequence[Check], says: Mapping[str, str], part_of: Callable[..., str]
 ) -> Iterator[str]:
     """Yields the parts in which a measure is shown to be below what the policy asks for.
 
     `says` maps each such measure to how its value is said, and `part_of` a measure to its part; empty for none. One
     part of many is low by chance, so their intervals share the error.
     """
-    least = {limit.measure: limit.at_least for limit in limits if not limit.at and limit.at_least is not None}
-    own = [one for one in measures if one.name in says and one.name in least and one.arm == BASELINE and part_of(one)]
+    least = {check.measure: check.at_least for check in checks if not check.at and check.at_least is not None}
+    own = [
+        one for one in measures if one.name in says and one.name in least and one.variant == BASELINE and part_of(one)
+    ]
     found = [(one, one.result) for one in own if isinstance(one.result, Estimate)]
     for one, result in found:
         low, high = (
@@ -229,7 +231,7 @@ def weak_parts(
 
 def find(table: Mapping[tuple[str, str], str], measures: Sequence[GroupedMeasure]) -> list[str]:
     """Returns what was found: a sentence of the table for each (measure, group) that has a value."""
-    own = {(one.name, one.group): one for one in measures if not one.stratum and one.arm == BASELINE}
+    own = {(one.name, one.group): one for one in measures if not one.stratum and one.variant == BASELINE}
     found = []
     for key, words in table.items():
         result = own[key].result if key in own else None
@@ -240,20 +242,20 @@ def find(table: Mapping[tuple[str, str], str], measures: Sequence[GroupedMeasure
 
 # Decisions worded in full
 #
-# The error rates are joint. All essential limits have to be met or made up for, so a judge at one of them is accepted
-# no more often than that one errs. One broken limit refuses, so the limits share the error of refusing a sound judge.
+# The error rates are joint. All essential checks have to be met or made up for, so a judge at one of them is accepted
+# no more often than that one errs. One broken check refuses, so the checks share the error of refusing a sound judge.
 #
-# The limits of another arm never change the verdict: that prompt is another judge. The decision says so if it would
+# The checks of another variant never change the verdict: that prompt is another judge. The decision says so if it would
 # fare better.
 
-_ORDER: tuple[Advice, ...] = ("do-not-use", "not-enough-data", "use-with-limits", "use")
+_ORDER: tuple[Advice, ...] = ("do-not-use", "not-enough-data", "use-with-restrictions", "use")
 
-_STATES: tuple[LimitState, ...] = get_args(LimitState)
+_STATES: tuple[CheckState, ...] = get_args(CheckState)
 
 
 def decide(
     policy: Policy,
-    limits: Sequence[LimitRecord],
+    checks: Sequence[CheckRecord],
     *,
     unfinished: str = "",
     gates: Sequence[GateRecord] = (),
@@ -261,33 +263,33 @@ def decide(
 ) -> DecisionRecord:
     """Decides on the judge's own prompt. `unfinished` is what the run lacks.
 
-    `not_measured` is added to what the limits leave unmeasured.
+    `not_measured` is added to what the checks leave unmeasured.
     """
-    arm = BASELINE if any(limit.arm == BASELINE for limit in limits) or not limits else limits[0].arm
-    held = [limit for limit in limits if limit.arm == arm]
+    variant = BASELINE if any(check.variant == BASELINE for check in checks) or not checks else checks[0].variant
+    held = [check for check in checks if check.variant == variant]
     blocked = [f"the test cases failed the gate {gate.name}" for gate in gates if gate.blocks and not gate.passed]
     lacking = [*blocked, *([f"the run is incomplete: {unfinished}"] if unfinished else [])]
     verdict = verdict_on(held, complete=not lacking)
-    usable = verdict in {"use", "use-with-limits"}
+    usable = verdict in {"use", "use-with-restrictions"}
     return DecisionRecord(
         verdict=verdict,
         policy_name=policy.policy,
         sentences=[_what_decides(verdict, held, lacking), _how_sure(held)],
         good_for=_good_for(held) if usable else [],
         not_for=_not_for(held),
-        use_like_this=[*(_ways(held) if usable else []), *_other_arms(limits, arm, verdict)],
+        use_like_this=[*(_ways(held) if usable else []), *_other_variants(checks, variant, verdict)],
         not_measured=[*_unmeasured(held), *not_measured],
         would_change=[*map(_sentence, lacking), *_would_change(held)],
         policy=[*RULES, *_rates(policy)],
     )
 
 
-def _unmeasured(held: Sequence[LimitRecord]) -> Iterator[str]:
+def _unmeasured(held: Sequence[CheckRecord]) -> Iterator[str]:
     """Yields what has no value, by reason."""
     names: dict[str, list[str]] = {}
-    for limit in held:
-        if limit.verdict == "N/A":
-            names.setdefault(limit.why, []).append(_name(limit, small=True))
+    for check in held:
+        if check.verdict == "N/A":
+            names.setdefault(check.why, []).append(_name(check, small=True))
     for why, named in names.items():
         yield _sentence(f"{together(named)}: {why}")
 
@@ -304,8 +306,8 @@ def _rates(policy: Policy) -> Iterator[str]:
     )
 
 
-def _what_decides(verdict: Advice, held: Sequence[LimitRecord], lacking: Sequence[str]) -> str:
-    score = tally(limit.verdict for limit in held)
+def _what_decides(verdict: Advice, held: Sequence[CheckRecord], lacking: Sequence[str]) -> str:
+    score = tally(check.verdict for check in held)
     essential = {state: [one for one in held if one.essential and one.state == state] for state in _STATES}
     match verdict:
         case "use":
@@ -313,8 +315,8 @@ def _what_decides(verdict: Advice, held: Sequence[LimitRecord], lacking: Sequenc
         case "do-not-use":
             failed = _list(sorted(essential["broken"], key=_excess, reverse=True))
             return f"It fails on {failed}. No recommended use compensates for this. {score}."
-        case "use-with-limits":
-            rest = [limit for limit in held if limit.verdict != "PASS" and not limit.essential]
+        case "use-with-restrictions":
+            rest = [check for check in held if check.verdict != "PASS" and not check.essential]
             return f"{score}. {' '.join(_missed(essential['made up for'], rest))}"
         case "not-enough-data":
             open_ = f"More data is needed for {_list(essential['open'])}."
@@ -322,98 +324,98 @@ def _what_decides(verdict: Advice, held: Sequence[LimitRecord], lacking: Sequenc
             return f"{score}. {' '.join(map(_sentence, lacking)) or undecided}"
 
 
-def _excess(limit: LimitRecord) -> float:
+def _excess(check: CheckRecord) -> float:
     """Returns how far a failed check is beyond its threshold, as a share of the room there: the worst has the most."""
-    if limit.bound is None:
+    if check.bound is None:
         return 0.0
-    room = limit.value if limit.kind == "at_least" else 1 - limit.value
-    return abs(limit.bound - limit.value) / (room if room > 0 else 1.0)
+    room = check.value if check.kind == "at_least" else 1 - check.value
+    return abs(check.bound - check.value) / (room if room > 0 else 1.0)
 
 
-def _missed(cured: Sequence[LimitRecord], rest: Sequence[LimitRecord]) -> Iterator[str]:
+def _missed(cured: Sequence[CheckRecord], rest: Sequence[CheckRecord]) -> Iterator[str]:
     if cured:
         yield f"Use it only as recommended, because of {_list(cured)}."
-    if any(limit.failing for limit in rest):
+    if any(check.failing for check in rest):
         yield f"It fails on {together(parts_named(rest))}."
-    if rest := [limit for limit in rest if not limit.failing]:
+    if rest := [check for check in rest if not check.failing]:
         yield f"Not passed, but not essential: {_list(rest)}."
 
 
-def _how_sure(held: Sequence[LimitRecord]) -> str:
-    unsettled = [limit for limit in held if limit.verdict == "INCONCLUSIVE"]
+def _how_sure(held: Sequence[CheckRecord]) -> str:
+    unsettled = [check for check in held if check.verdict == "INCONCLUSIVE"]
     if not unsettled:
-        missing = [limit for limit in held if limit.verdict == "N/A"]
+        missing = [check for check in held if check.verdict == "N/A"]
         return f"Not measured: {_list(missing)}." if missing else "No check is inconclusive."
     return f"Inconclusive at this size: {', '.join(map(_more, unsettled))}."
 
 
-def _more(limit: LimitRecord) -> str:
-    name = _list([limit])
-    if limit.more_needed is None or limit.unit is None:
+def _more(check: CheckRecord) -> str:
+    name = _list([check])
+    if check.more_needed is None or check.unit is None:
         return name
-    return f"{name} (about {about(limit.more_needed)} more {units(limit.unit, limit.more_needed)})"
+    return f"{name} (about {about(check.more_needed)} more {units(check.unit, check.more_needed)})"
 
 
-def _good_for(held: Sequence[LimitRecord]) -> list[str]:
+def _good_for(held: Sequence[CheckRecord]) -> list[str]:
     """Returns the first strength under each measure: seeing one requirement includes seeing five."""
     said: dict[str, str] = {}
-    for limit in held:
-        if limit.good_for and limit.verdict == "PASS":
-            said.setdefault("equal" if "equal" in limit.good_for else limit.measure, limit.good_for)
+    for check in held:
+        if check.good_for and check.verdict == "PASS":
+            said.setdefault("equal" if "equal" in check.good_for else check.measure, check.good_for)
     return list(said.values())
 
 
-def _not_for(held: Sequence[LimitRecord]) -> list[str]:
+def _not_for(held: Sequence[CheckRecord]) -> list[str]:
     doubt = {"FAIL": ".", "INCONCLUSIVE": " (inconclusive)."}
-    return [words for limit in held for words in not_for_words(limit)] + [
-        limit.not_for.removesuffix(".") + doubt[limit.verdict]
-        for limit in held
-        if limit.not_for and limit.verdict in doubt
+    return [words for check in held for words in not_for_words(check)] + [
+        check.not_for.removesuffix(".") + doubt[check.verdict]
+        for check in held
+        if check.not_for and check.verdict in doubt
     ]
 
 
-def _ways(held: Sequence[LimitRecord]) -> list[str]:
-    made_up = [limit.way for limit in held if limit.essential and limit.state == "made up for"]
+def _ways(held: Sequence[CheckRecord]) -> list[str]:
+    made_up = [check.way for check in held if check.essential and check.state == "made up for"]
     return [
         *dict.fromkeys(made_up),
         "Keep its prompt and settings as measured. A different prompt is a different judge.",
     ]
 
 
-def _other_arms(limits: Sequence[LimitRecord], arm: str, verdict: Advice) -> list[str]:
-    """Names the arms under which the same rules lead to a better verdict."""
+def _other_variants(checks: Sequence[CheckRecord], variant: str, verdict: Advice) -> list[str]:
+    """Names the variants under which the same rules lead to a better verdict."""
     said = []
-    for other in dict.fromkeys(limit.arm for limit in limits if limit.arm != arm):
-        found = verdict_on([limit for limit in limits if limit.arm == other], complete=True)
+    for other in dict.fromkeys(check.variant for check in checks if check.variant != variant):
+        found = verdict_on([check for check in checks if check.variant == other], complete=True)
         if _ORDER.index(found) > max(_ORDER.index(verdict), _ORDER.index("not-enough-data")):
             said.append(f"Consider the prompt variant {other}. By the same rules, its verdict is “{TITLES[found]}”.")
     return said
 
 
-def _would_change(held: Sequence[LimitRecord]) -> list[str]:
+def _would_change(held: Sequence[CheckRecord]) -> list[str]:
     said: list[str] = []
-    for limit in held:
-        if limit.verdict == "PASS":
+    for check in held:
+        if check.verdict == "PASS":
             continue
-        needs = {"broken": "decides", "open": "decides", "made up for": "restricts use", "met": ""}[limit.state]
-        kind = needs if limit.essential else "is not essential"
-        said.append(f"{_name(limit)}, {limit.verdict}, {kind}: {limit.why}.")
-        if limit.essential and limit.state in {"broken", "open"}:
+        needs = {"broken": "decides", "open": "decides", "made up for": "restricts use", "met": ""}[check.state]
+        kind = needs if check.essential else "is not essential"
+        said.append(f"{_name(check)}, {check.verdict}, {kind}: {check.why}.")
+        if check.essential and check.state in {"broken", "open"}:
             said += [
-                f"{_name(limit)} would be compensated by {_name(need, small=True)}, {need.verdict}: {need.why}."
-                for cure in limit.cures
+                f"{_name(check)} would be compensated by {_name(need, small=True)}, {need.verdict}: {need.why}."
+                for cure in check.cures
                 for need in cure.needs
-                if need.measure != limit.measure and need.verdict != "PASS"
+                if need.measure != check.measure and need.verdict != "PASS"
             ]
     return said
 
 
-def _name(limit: ConditionRecord, *, small: bool = False) -> str:
-    title = limit.title or limit.measure
-    whole = f"{title}{at(limit.stratum)}"
+def _name(check: ConditionRecord, *, small: bool = False) -> str:
+    title = check.title or check.measure
+    whole = f"{title}{at(check.stratum)}"
     return whole[:1].lower() + whole[1:] if small else whole
 
 
-def _list(limits: Sequence[LimitRecord]) -> str:
-    names = [_name(limit, small=True) for limit in limits if not limit.failing]
-    return together([*names, *parts_named(limits)]) or "nothing"
+def _list(checks: Sequence[CheckRecord]) -> str:
+    names = [_name(check, small=True) for check in checks if not check.failing]
+    return together([*names, *parts_named(checks)]) or "nothing"

@@ -37,7 +37,7 @@ PACKAGES = ("duckdb", "numpy", "scipy")
 
 def run_facts(run: Run, reading: Reading, tallies: Tallies) -> dict[str, Any]:
     """Returns the parts that the records of all protocols on the user's own data share, by their names there."""
-    audit = audit_rows(tallies.calls, by=("arm", "family"))
+    audit = audit_rows(tallies.calls, by=("variant", "family"))
     return {
         "judge": judge_record(run, reading),
         "run": run_record(run, reading, tallies),
@@ -52,7 +52,7 @@ def run_facts(run: Run, reading: Reading, tallies: Tallies) -> dict[str, Any]:
 def judge_record(run: Run, reading: Reading) -> JudgeRecord:
     """The judge that a run asked."""
     spec, fingerprint = run.judge, run.manifest["fingerprint"]
-    prompts = {arm: prompt_text(prompt) for arm, prompt in spec.prompts.items()}
+    prompts = {variant: prompt_text(prompt) for variant, prompt in spec.prompts.items()}
     return JudgeRecord(
         name=spec.name,
         kind=spec.kind,
@@ -81,7 +81,7 @@ def run_record(run: Run, reading: Reading, tallies: Tallies) -> RunRecord:
         stimuli=manifest["stimuli"],
         seed=manifest["seed"],
         tasks=sorted({tally.cluster for tally in tallies.calls}),
-        arms=manifest["arms"],
+        variants=manifest["variants"],
         steps=manifest.get("steps", {}),
         repeats=manifest["repeats"],
         trials=reading.planned,
@@ -149,7 +149,7 @@ def _budget_record(run: Run) -> BudgetRecord | None:
     if bill is None:
         return None
     return BudgetRecord(
-        booked=bill.total,
+        spent=bill.total,
         billed=bill.billed,
         uncertain=bill.uncertain,
         billed_calls=bill.billed_calls,
@@ -174,10 +174,10 @@ def quantile(ordered: list[float], share: float) -> float | None:
 # The audit: every planned trial by outcome, so that what was left out is visible.
 
 
-OUTCOMES = ("slot_1", "slot_2", "tie", "graded", "abstained", "unparsed", "failed", "unasked")
+OUTCOMES = ("position_1", "position_2", "tie", "graded", "abstained", "unparsed", "failed", "unasked")
 """The possible outcomes of a trial. In every row they add up to what was planned."""
 
-PARTS = ("arm", "family", "stratum", "delta")
+PARTS = ("variant", "family", "stratum", "delta")
 """Parts of a design, from the largest to the smallest."""
 
 
@@ -188,7 +188,7 @@ def audit_rows(calls: Iterable[CallTally], *, by: Sequence[str] = PARTS) -> list
         sums = rows.setdefault(tuple(getattr(tally, name) for name in by), dict.fromkeys(("planned", *OUTCOMES), 0))
         for name in sums:
             sums[name] += getattr(tally, name)
-    empty = {"arm": "", "family": "", "stratum": "", "delta": None}
+    empty = {"variant": "", "family": "", "stratum": "", "delta": None}
     return [AuditRow.model_validate({**empty, **dict(zip(by, key, strict=True)), **sums}) for key, sums in rows.items()]
 
 

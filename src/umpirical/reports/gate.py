@@ -12,10 +12,10 @@ from pydantic import Field
 
 from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
+from umpirical.reports.checks import settling
 from umpirical.reports.decision import EXIT_CODES, INCOMPLETE, TITLES, Advice, VerdictRecord, tally, together
-from umpirical.reports.limits import settling
 from umpirical.reports.policy import at, policy_words
-from umpirical.reports.record import ConditionRecord, LimitRecord, LimitVerdict, MeasureRecord, Record, Strict
+from umpirical.reports.record import CheckRecord, CheckVerdict, ConditionRecord, MeasureRecord, Record, Strict
 from umpirical.reports.regressions import RegressionRow
 
 GATE_TITLES = {str(name): title for name, title in TITLES.items()} | {"regression": "Regression"}
@@ -29,14 +29,14 @@ Effect = Literal["pass", "fail", "open", "noted"]
 for it or it is not essential."""
 
 
-class HeldLimit(Strict):
+class HeldCheck(Strict):
     """One check, and what it does to the gate."""
 
     measure: str
     stratum: str
     title: str = Field(description="The measure's or the test's, with its stratum.")
     allowed: str = Field(description="The threshold in words; empty for a test with several.")
-    verdict: LimitVerdict
+    verdict: CheckVerdict
     effect: Effect
     worse: Literal["higher", "lower"] | None = Field(description="Which direction is bad news; null if both are.")
     why: str
@@ -75,12 +75,12 @@ class GateDecision(Strict):
     verdict: str = Field(description="The verdict in the record, or `regression`.")
     exit_code: int
     line: str = Field(description="The verdict and its reason, in one line.")
-    limits: list[HeldLimit]
+    checks: list[HeldCheck]
     baseline: BaselineRecord | None = None
 
     @property
     def passed(self) -> bool:
-        """Whether the judge may be used, with limits or without."""
+        """Whether the judge may be used, with checks or without."""
         return self.exit_code == 0
 
     @property
@@ -95,51 +95,51 @@ class GateDecision(Strict):
         return f"Policy {policy_words(self.policy, self.policy_digest, shipped=self.policy_shipped)}"
 
 
-def own_limits(limits: Sequence[LimitRecord]) -> list[HeldLimit]:
-    """Returns the limits of the judge's own prompt: another arm is another judge, and changes no verdict."""
-    own = _own_arm([limit.arm for limit in limits])
-    return [held_limit(limit) for limit in limits if limit.arm == own]
+def own_checks(checks: Sequence[CheckRecord]) -> list[HeldCheck]:
+    """Returns the checks of the judge's own prompt: another variant is another judge, and changes no verdict."""
+    own = _own_variant([check.variant for check in checks])
+    return [held_check(check) for check in checks if check.variant == own]
 
 
 def own_measures(record: Record) -> list[MeasureRecord]:
     """Returns the measures of the judge's own prompt over all of the data."""
-    own = _own_arm([measure.arm for measure in record.measures])
-    return [one for one in record.measures if one.arm == own and not getattr(one, "group", "")]
+    own = _own_variant([measure.variant for measure in record.measures])
+    return [one for one in record.measures if one.variant == own and not getattr(one, "group", "")]
 
 
-def _own_arm(arms: Sequence[str]) -> str:
-    return BASELINE if BASELINE in arms or not arms else arms[0]
+def _own_variant(variants: Sequence[str]) -> str:
+    return BASELINE if BASELINE in variants or not variants else variants[0]
 
 
-def held_limit(limit: LimitRecord) -> HeldLimit:
-    """Returns what a limit of a policy does to the gate."""
+def held_check(check: CheckRecord) -> HeldCheck:
+    """Returns what a check of a policy does to the gate."""
     effect: Effect = "noted"
-    needs = settling(limit)
-    slowest = max(needs, key=lambda need: need.more_needed or 0, default=limit)
-    if limit.verdict == "PASS":
+    needs = settling(check)
+    slowest = max(needs, key=lambda need: need.more_needed or 0, default=check)
+    if check.verdict == "PASS":
         effect = "pass"
-    elif limit.essential and limit.state in {"broken", "open"}:
-        effect = "fail" if limit.state == "broken" else "open"
-    return HeldLimit(
-        measure=limit.measure,
-        stratum=limit.stratum,
-        title=f"{limit.title or limit.measure}{at(limit.stratum)}",
-        allowed=numbers.limit(limit.kind, limit.value, limit.measure),
-        verdict=limit.verdict,
+    elif check.essential and check.state in {"broken", "open"}:
+        effect = "fail" if check.state == "broken" else "open"
+    return HeldCheck(
+        measure=check.measure,
+        stratum=check.stratum,
+        title=f"{check.title or check.measure}{at(check.stratum)}",
+        allowed=numbers.threshold(check.kind, check.value, check.measure),
+        verdict=check.verdict,
         effect=effect,
-        worse="higher" if limit.kind == "at_most" else "lower",
-        why=limit.why + "".join(f" ({words})" for words in _aside(limit, needs)),
+        worse="higher" if check.kind == "at_most" else "lower",
+        why=check.why + "".join(f" ({words})" for words in _aside(check, needs)),
         more_needed=slowest.more_needed,
         unit=slowest.unit,
     )
 
 
-def _aside(limit: LimitRecord, needs: Sequence[ConditionRecord]) -> Iterator[str]:
-    """Yields what makes up for a limit, or what would and is open too."""
-    if limit.way:
-        yield limit.way
+def _aside(check: CheckRecord, needs: Sequence[ConditionRecord]) -> Iterator[str]:
+    """Yields what makes up for a check, or what would and is open too."""
+    if check.way:
+        yield check.way
     for need in needs:
-        if (need.measure, need.stratum) != (limit.measure, limit.stratum) and need.more_needed is not None:
+        if (need.measure, need.stratum) != (check.measure, check.stratum) and need.more_needed is not None:
             more = f"about {numbers.about(need.more_needed)} more {numbers.units(str(need.unit), need.more_needed)}"
             name = f"{need.title.lower()}{at(need.stratum)}"
             yield f"a recommended use would compensate for it; it needs {more} for {name}"
@@ -154,32 +154,32 @@ class Ruling(NamedTuple):
 
 
 def decide_by_effects(
-    policy: str, limits: Sequence[HeldLimit], *, unfinished: str, unknown: Sequence[str] = ()
+    policy: str, checks: Sequence[HeldCheck], *, unfinished: str, unknown: Sequence[str] = ()
 ) -> VerdictRecord:
-    """Decides by what each limit does. `unfinished` is what the run lacks, and `unknown` what the data cannot show."""
-    effects = {effect: [limit for limit in limits if limit.effect == effect] for effect in ("fail", "open", "noted")}
-    score = tally(_decided(limit) for limit in limits)
+    """Decides by what each check does. `unfinished` is what the run lacks, and `unknown` what the data cannot show."""
+    effects = {effect: [check for check in checks if check.effect == effect] for effect in ("fail", "open", "noted")}
+    score = tally(_decided(check) for check in checks)
     verdict: Advice = "use"
     said = [f"{score}."]
     if unfinished:
         verdict, said = "not-enough-data", [f"The run is incomplete: {unfinished}."]
     elif effects["fail"]:
         verdict, said = "do-not-use", [f"It fails on {_titles(effects['fail'])}. {score}."]
-    elif effects["open"] or not limits:
+    elif effects["open"] or not checks:
         needed = f"More data is needed for {_titles(effects['open'])}." if effects["open"] else "No check was run."
         verdict, said = "not-enough-data", [f"{score}. {needed}"]
-        if alone := sum(_decided(limit) != limit.verdict for limit in limits):
+        if alone := sum(_decided(check) != check.verdict for check in checks):
             of_them = f"{alone} of them {'passes or fails on its own' if alone == 1 else 'pass or fail on their own'}"
             said.append(f"{of_them}, but with this many checks, chance alone may cause that.")
     elif effects["noted"] or unknown:
-        verdict = "use-with-limits"
+        verdict = "use-with-restrictions"
         said += [f"Not measured: {_titles(effects['noted'])}."] if effects["noted"] else []
     return VerdictRecord(verdict=verdict, policy_name=policy, sentences=[*said, *unknown])
 
 
-def _decided(limit: HeldLimit) -> LimitVerdict:
-    """Returns the verdict on a limit as it counts: what leaves the decision open is not settled."""
-    return "INCONCLUSIVE" if limit.effect == "open" and limit.verdict != "N/A" else limit.verdict
+def _decided(check: HeldCheck) -> CheckVerdict:
+    """Returns the verdict on a check as it counts: what leaves the decision open is not settled."""
+    return "INCONCLUSIVE" if check.effect == "open" and check.verdict != "N/A" else check.verdict
 
 
 def ruling(decided: Ruling, baseline: BaselineRecord | None) -> Ruling:
@@ -190,5 +190,5 @@ def ruling(decided: Ruling, baseline: BaselineRecord | None) -> Ruling:
     return decided
 
 
-def _titles(rows: Sequence[HeldLimit] | Sequence[RegressionRow]) -> str:
+def _titles(rows: Sequence[HeldCheck] | Sequence[RegressionRow]) -> str:
     return together([row.title[:1].lower() + row.title[1:] for row in rows])

@@ -165,16 +165,17 @@ def about(value: int) -> str:
 def units(unit: str, number: float) -> str:
     """Returns the name of a unit, in the plural unless there is one.
 
-    >>> units("pair", 1), units("pair", 73)
-    ('pair', 'pairs')
+    >>> units("pair", 1), units("crossed-pair", 73)
+    ('pair', 'crossed pairs')
     """
-    return unit if number == 1 else f"{unit}s"
+    name = unit.replace("-", " ")
+    return name if number == 1 else f"{name}s"
 
 
-def limit(kind: Literal["at_most", "at_least"], value: float, measure: str = "") -> str:
+def threshold(kind: Literal["at_most", "at_least"], value: float, measure: str = "") -> str:
     """The threshold of a check on a measure; by default, on a rate.
 
-    >>> limit("at_most", 0.025), limit("at_least", 0.8), limit("at_most", 0.5, "grade-spread")
+    >>> threshold("at_most", 0.025), threshold("at_least", 0.8), threshold("at_most", 0.5, "grade-spread")
     ('at most 2.5%', 'at least 80%', 'at most 0.50')
     """
     scale = MEASURES.get(measure).scale if measure in MEASURES.names() else "rate"
@@ -241,7 +242,7 @@ def scaled(value: float, scale: Scale) -> str:
 def scaled_interval(low: float | None, high: float | None, scale: Scale) -> str:
     """The ends of an interval on the scale of its measure; percent signs and units stay with the value."""
     ends = (None if end is None else scaled(end, scale) for end in (low, high))
-    return _limits(*(end and end.removesuffix("%").partition(" point")[0] for end in ends))
+    return _ends(*(end and end.removesuffix("%").partition(" point")[0] for end in ends))
 
 
 def beside(value: float, threshold: float, scale: Scale) -> str:
@@ -317,7 +318,7 @@ def _signed(written: str) -> str:
     return f"+{written}" if any(digit in written for digit in "123456789") and written[0] != "-" else written
 
 
-def _limits(low: str | None, high: str | None) -> str:
+def _ends(low: str | None, high: str | None) -> str:
     if low is None:
         return "open on both sides" if high is None else f"below {high}"
     return f"above {low}" if high is None else f"[{low}, {high}]"

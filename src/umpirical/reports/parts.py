@@ -13,7 +13,7 @@ from typing import Any
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.reports import numbers
 from umpirical.reports.policy import Condition
-from umpirical.reports.record import GroupedMeasure, LimitRecord, PartRecord
+from umpirical.reports.record import CheckRecord, GroupedMeasure, PartRecord
 
 MOST_NAMED = 3
 """Parts that a sentence names. The record has all of them."""
@@ -55,10 +55,10 @@ def check_parts(condition: Condition, measures: Sequence[GroupedMeasure], bound:
         if (low := bound(one, result)) > condition.value
     ]
     failing = _everywhere(found, failing) or _once(failing)
-    hidden = [result.left_out for one, result in found if bound(one, _with_missing(result)) > condition.value]
-    hidden += [one.result.left_out for one in measures if isinstance(one.result, Undefined)]
+    hidden = [result.excluded for one, result in found if bound(one, _with_missing(result)) > condition.value]
+    hidden += [one.result.excluded for one in measures if isinstance(one.result, Undefined)]
     # A pair is in several parts.
-    unanswered = 0 if failing else max((sum(left_out.values()) for left_out in hidden), default=0)
+    unanswered = 0 if failing else max((sum(excluded.values()) for excluded in hidden), default=0)
     return {
         "verdict": "FAIL" if failing else "INCONCLUSIVE" if unanswered else "PASS",
         "bound": failing[0].bound if failing else None,
@@ -102,12 +102,12 @@ def _once(failing: Iterable[PartRecord]) -> list[PartRecord]:
 
 def _with_missing(estimate: Estimate) -> Estimate:
     """Returns the estimate with every left-out pair counted as a failure."""
-    missing = sum(estimate.left_out.values())
+    missing = sum(estimate.excluded.values())
     return replace(estimate, numerator=estimate.numerator + missing, denominator=estimate.denominator + missing)
 
 
 def _why(condition: Condition, found: Found, failing: Sequence[PartRecord], unanswered: int, bound: Bound) -> str:
-    wanted = numbers.limit(condition.kind, condition.value, condition.measure)
+    wanted = numbers.threshold(condition.kind, condition.value, condition.measure)
     if failing:
         more = f"; {len(failing) - MOST_NAMED} more parts" if len(failing) > MOST_NAMED else ""
         return f"{'; '.join(map(failing_words, failing[:MOST_NAMED]))}{more} (must be {wanted})"
@@ -153,11 +153,11 @@ def _counts(one: PartRecord) -> str:
     return f"{counts} (at least {numbers.rate(one.bound)})"
 
 
-def not_for_words(limit: LimitRecord) -> list[str]:
+def not_for_words(check: CheckRecord) -> list[str]:
     """Says which parts a judge is not for, if this check fails."""
     return [
-        f"{_capital(part_words(one.part))}: {limit.title.lower()} in {_counts(one)}."
-        for one in limit.failing[:MOST_NAMED]
+        f"{_capital(part_words(one.part))}: {check.title.lower()} in {_counts(one)}."
+        for one in check.failing[:MOST_NAMED]
     ]
 
 
@@ -165,9 +165,9 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def parts_named(limits: Iterable[LimitRecord]) -> list[str]:
+def parts_named(checks: Iterable[CheckRecord]) -> list[str]:
     """Names the parts that any of these checks fails on, those that fail most clearly first."""
-    failing = sorted((one for limit in limits for one in limit.failing), key=lambda one: -one.bound)
+    failing = sorted((one for check in checks for one in check.failing), key=lambda one: -one.bound)
     names = list(dict.fromkeys(part_words(one.part) for one in failing))
     if len(names) <= MOST_NAMED:
         return names

@@ -19,6 +19,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_v
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import ConfigError, StoreError, UsageError
+from umpirical.domain.renamed import now_called
 from umpirical.domain.scales import JudgeKind
 from umpirical.measures.catalogue import MEASURES
 from umpirical.reports.record import Strict, first_problem
@@ -100,7 +101,7 @@ class Cure(Strict):
     needs: tuple[Condition, ...] = Field(default=(), description="Checks that must pass for it to work.")
 
 
-class Limit(Condition):
+class Check(Condition):
     """One check of a policy, and the words that go with it."""
 
     essential: bool = Field(default=True, description="Whether a judge must pass it, or compensate for it, to be used.")
@@ -146,8 +147,8 @@ class Policy(NamedPolicy):
     look: int = Field(
         default=1, ge=1, description="1 for a first run, more for a follow-up. All of them share the error rates."
     )
-    compare: tuple[Limit, ...] = Field(default=(), description="The checks for a judge that compares two answers.")
-    grade: tuple[Limit, ...] = Field(default=(), description="The checks for a judge that grades one answer.")
+    compare: tuple[Check, ...] = Field(default=(), description="The checks for a judge that compares two answers.")
+    grade: tuple[Check, ...] = Field(default=(), description="The checks for a judge that grades one answer.")
 
     def at_look(self, look: int) -> "Policy":
         """Returns the same policy for a follow-up, or for a first look."""
@@ -155,56 +156,56 @@ class Policy(NamedPolicy):
 
     @model_validator(mode="after")
     def _once(self) -> "Policy":
-        for limits in (self.compare, self.grade):
-            keys = [limit.key for limit in limits]
+        for checks in (self.compare, self.grade):
+            keys = [check.key for check in checks]
             if doubled := [key for key in keys if keys.count(key) > 1]:
                 raise ValueError(f"{doubled[0][0]} is checked twice")
         return self
 
-    def limits(self, kind: JudgeKind, *, grades: int | None = None) -> tuple[Limit, ...]:
-        """Returns the limits of a kind of judge.
+    def checks(self, kind: JudgeKind, *, grades: int | None = None) -> tuple[Check, ...]:
+        """Returns the checks of a kind of judge.
 
         A judge of K grades cannot tell apart answers that differ by less than 5/(K - 1) requirements, whatever it sees:
         its sensitivity is held at the smallest whole step that a perfect judge with its scale sees.
         """
-        limits: tuple[Limit, ...] = getattr(self, kind)
+        checks: tuple[Check, ...] = getattr(self, kind)
         if kind != "grade" or grades is None:
-            return limits
+            return checks
         least = ceil(LADDER_TOP / (grades - 1))
-        moved = [limit.model_copy(update={"at": _coarser(limit, least)}) for limit in limits]
-        strictest: dict[tuple[str, str], Limit] = {}
-        for limit in moved:
-            known = strictest.get(limit.key)
-            if known is None or limit.implies(known):
-                strictest[limit.key] = limit
+        moved = [check.model_copy(update={"at": _coarser(check, least)}) for check in checks]
+        strictest: dict[tuple[str, str], Check] = {}
+        for check in moved:
+            known = strictest.get(check.key)
+            if known is None or check.implies(known):
+                strictest[check.key] = check
         return tuple(strictest.values())
 
-    def accepting_level(self, limit: Limit, limits: tuple[Limit, ...]) -> float:
-        """Returns the error at which a limit, or a need of its cures, may pass.
+    def accepting_level(self, check: Check, checks: tuple[Check, ...]) -> float:
+        """Returns the error at which a check, or a need of its cures, may pass.
 
-        All essential limits have to be met, so each may err as often as the whole decision. If a limit can be met in
+        All essential checks have to be met, so each may err as often as the whole decision. If a check can be met in
         several ways that do not include each other, these ways share that error.
         """
-        held = [other for other in limits if other.essential and not other.cures]
+        held = [other for other in checks if other.essential and not other.cures]
         ways = sum(
-            any(need.measure != limit.measure and not any(other.implies(need) for other in held) for need in cure.needs)
-            for cure in limit.cures
+            any(need.measure != check.measure and not any(other.implies(need) for other in held) for need in cure.needs)
+            for cure in check.cures
         )
         return self.accepts * look_share(self.look) / (1 + ways)
 
-    def refusing_level(self, limits: tuple[Limit, ...]) -> float:
-        """Returns the error at which a limit, or a need, may fail: one failure refuses, so all of them share it."""
+    def refusing_level(self, checks: tuple[Check, ...]) -> float:
+        """Returns the error at which a check, or a need, may fail: one failure refuses, so all of them share it."""
         tests = sum(
-            max([1, *(len(cure.needs) for cure in limit.cures)])
-            for limit in limits
-            if limit.essential and limit.refuses
+            max([1, *(len(cure.needs) for cure in check.cures)])
+            for check in checks
+            if check.essential and check.refuses
         )
         return self.refuses * look_share(self.look) / max(1, tests)
 
 
-def _coarser(limit: Limit, least: int) -> str:
-    steps = limit.measure == "target-sensitivity" and limit.at
-    return f"{max(float(limit.at), min(least, LADDER_TOP)):g}" if steps else limit.at
+def _coarser(check: Check, least: int) -> str:
+    steps = check.measure == "target-sensitivity" and check.at
+    return f"{max(float(check.at), min(least, LADDER_TOP)):g}" if steps else check.at
 
 
 # What a user writes
@@ -217,7 +218,7 @@ class WayEntry(Strict):
     needs: tuple[Condition, ...] | None = Field(default=None, description="Checks that must pass for it to work.")
 
 
-class LimitEntry(Strict):
+class CheckEntry(Strict):
     """A check. In a policy that extends another, only what differs."""
 
     measure: str
@@ -248,12 +249,12 @@ class PolicyFile(Strict):
     ways: dict[str, WayEntry] = Field(
         default={}, description="Recommended uses that compensate for a check that does not pass, by name."
     )
-    compare: tuple[LimitEntry, ...] = Field(default=(), description="Checks for judges that compare two answers.")
-    grade: tuple[LimitEntry, ...] = Field(default=(), description="Checks for judges that grade one answer.")
+    compare: tuple[CheckEntry, ...] = Field(default=(), description="Checks for judges that compare two answers.")
+    grade: tuple[CheckEntry, ...] = Field(default=(), description="Checks for judges that grade one answer.")
 
 
 Parts = dict[str, Any]
-"""A policy file with everything that it extends: `ways` by name, limits by measure and part."""
+"""A policy file with everything that it extends: `ways` by name, checks by measure and part."""
 
 
 def shipped_policy(package: str, name: str) -> YamlDocument:
@@ -331,14 +332,15 @@ class Shelf(ABC, Generic[PolicyT]):
         try:
             return self.resolved(document)
         except ValidationError as error:
+            problem = error.errors()[0]
+            renamed = now_called(problem["loc"][-1]) if problem["type"] == "extra_forbidden" else ""
             if self.of:
                 known = ", ".join(_known(self.file, error.errors()[0]["loc"]))
-                raise UsageError(f"policy: {first_problem(error)}", fix=f"its keys: {known}") from None
-            problem = error.errors()[0]
+                raise UsageError(f"policy: {first_problem(error)}", fix=renamed or f"its keys: {known}") from None
             raise ConfigError(
                 first_problem(error) if problem["loc"] else problem["msg"].removeprefix("Value error, "),
                 where=document.where(tuple(problem["loc"])),
-                fix="see `umpirical schema policy` for the keys",
+                fix=renamed or "see `umpirical schema policy` for the keys",
             ) from None
 
     # A policy in a record: whether it is the shipped one whose name it has.
@@ -448,7 +450,7 @@ def refuse_unknown(measures: Iterable[str], document: YamlDocument) -> None:
             )
 
 
-class LimitShelf(Shelf[Policy]):
+class CheckShelf(Shelf[Policy]):
     """Policies that list checks for judges that compare and for judges that grade."""
 
     file = PolicyFile
@@ -473,7 +475,7 @@ class LimitShelf(Shelf[Policy]):
         """Refuses a measure that does not exist: it would never be measured, and leave every decision open."""
         file = PolicyFile.model_validate(document.data)
         needs = [need.measure for way in file.ways.values() for need in way.needs or ()]
-        refuse_unknown((*(limit.measure for limit in (*file.compare, *file.grade)), *needs), document)
+        refuse_unknown((*(check.measure for check in (*file.compare, *file.grade)), *needs), document)
 
     def _parts(self, file: PolicyFile, document: YamlDocument) -> Parts:
         base: Parts = {"ways": {}, "compare": {}, "grade": {}}
@@ -491,12 +493,12 @@ class LimitShelf(Shelf[Policy]):
             **base,
             **own,
             "ways": merged(base["ways"], [(name, _given(way)) for name, way in file.ways.items()]),
-            "compare": _limits(base["compare"], file.compare, document),
-            "grade": _limits(base["grade"], file.grade, document),
+            "compare": _checks(base["compare"], file.compare, document),
+            "grade": _checks(base["grade"], file.grade, document),
         }
 
 
-def _limits(base: Mapping[Any, Parts], entries: Sequence[LimitEntry], document: YamlDocument) -> dict[Any, Parts]:
+def _checks(base: Mapping[Any, Parts], entries: Sequence[CheckEntry], document: YamlDocument) -> dict[Any, Parts]:
     omitted = {(entry.measure, entry.at) for entry in entries if entry.omit}
     if unknown := omitted - base.keys():
         raise ConfigError(
@@ -513,7 +515,7 @@ def merged(
 ) -> dict[Any, Parts]:
     """Returns entries of a policy with those of a policy that extends it, by their keys.
 
-    `sides` are the keys of a limit's value: what is given of them replaces them all.
+    `sides` are the keys of a check's value: what is given of them replaces them all.
     """
     found = dict(base)
     for key, entry in own:

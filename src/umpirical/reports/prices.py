@@ -1,6 +1,6 @@
 """What a thousand verdicts of a judge cost: dollars over verdicts, and never 0 by accident.
 
-The dollars are what the run has booked over all commands, retries and failed calls. The verdicts are those of the calls
+The dollars are what the run has spent over all commands, retries and failed calls. The verdicts are those of the calls
 that were made here: a failed or unreadable answer is paid for and gives none, and a reused answer was paid for in
 another run, so that it counts neither above nor below the line.
 """
@@ -14,7 +14,7 @@ from umpirical.domain.bills import Bill
 from umpirical.reports.record import Strict
 from umpirical.runs.judgments import Spent
 
-Basis = Literal["booked", "answers", "free", "none"]
+Basis = Literal["spent", "answers", "free", "none"]
 
 Dollars = tuple[Decimal, Decimal]
 """The least and the most that something cost: they differ if nobody knows what was billed."""
@@ -28,7 +28,7 @@ class PriceRecord(Strict):
     """What the verdicts of a judge cost."""
 
     basis: Basis = Field(
-        description="`booked`: from the study's budget; `answers`: as the replies state; `free`; `none`: unknown."
+        description="`spent`: from the study's budget; `answers`: as the replies state; `free`; `none`: unknown."
     )
     dollars: Dollars | None = Field(description="The lowest and highest cost of the calls; null if unknown.")
     calls: int = Field(description="Calls made, excluding reused replies.")
@@ -40,7 +40,7 @@ class PriceRecord(Strict):
 
 
 def price_of(spent: Spent, bill: Bill | None, *, simulated: bool = False) -> PriceRecord:
-    """Returns what 1,000 verdicts cost. `bill` is what the run has booked; None if no call had a price.
+    """Returns what 1,000 verdicts cost. `bill` is what the run has spent; None if no call had a price.
 
     A simulated judge is free: nothing is sent, so its answers say nothing of a price.
     """
@@ -81,8 +81,8 @@ def _dollars(spent: Spent, bill: Bill | None, *, simulated: bool) -> tuple[Dolla
         return None, "none", f"the cost of {unpriced:,} of {spent.asked:,} calls is unknown"
     if bill is None:
         return (spent.cost, spent.cost), "answers" if spent.cost else "free", ""
-    # A budget that was lost or moved has booked less than the answers themselves say.
-    return (max(bill.billed, spent.cost), max(bill.total, spent.cost)), "booked" if bill.total else "free", ""
+    # A budget that was lost or moved has spent less than the answers themselves say.
+    return (max(bill.billed, spent.cost), max(bill.total, spent.cost)), "spent" if bill.total else "free", ""
 
 
 def _thousand(dollars: Dollars, number: int) -> Dollars:

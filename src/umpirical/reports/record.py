@@ -26,8 +26,8 @@ from umpirical.domain.measures import Estimate, Measure, Undefined, Unit
 from umpirical.domain.scales import JudgeKind
 from umpirical.measures.catalogue import MeasureSpec, Scale
 
-Planted = Mapping[tuple[str, str, str], float]
-"""Maps (arm, measure, stratum) to the true value, which is known only for simulated judges."""
+TrueValues = Mapping[tuple[str, str, str], float]
+"""Maps (variant, measure, stratum) to the true value, which is known only for simulated judges."""
 
 
 class Strict(BaseModel):
@@ -88,11 +88,11 @@ class MeasureRecord(Strict):
     symbol: str = Field(default="", description="Its symbol in the paper; empty if the paper does not have it.")
     about: str = Field(description="Its meaning, in one sentence.")
     worse: Literal["higher", "lower", "depends"] = Field(description="Which direction is worse.")
-    arm: str
+    variant: str
     stratum: str = Field(description="The part of the design; empty for the whole.")
     scale: Scale = "rate"
     result: ResultRecord
-    planted: float | None = Field(default=None, description="The true value, known only for simulated judges.")
+    true_value: float | None = Field(default=None, description="The true value, known only for simulated judges.")
 
     @model_validator(mode="before")
     @classmethod
@@ -149,7 +149,7 @@ class RunRecord(Strict):
     stimuli: str = Field(description="Digest of the set of test cases.")
     seed: int
     tasks: list[str]
-    arms: list[str]
+    variants: list[str]
     steps: dict[str, list[float]] = Field(
         default={},
         description="For each probe, the differences it was asked about. Every other one was asked everything.",
@@ -166,13 +166,13 @@ class RunRecord(Strict):
 class AuditRow(Strict):
     """Every trial of one part of the design, by outcome. The outcome columns add up to `planned`."""
 
-    arm: str
+    variant: str
     family: str
     stratum: str
     delta: float | None
     planned: int
-    slot_1: int
-    slot_2: int
+    position_1: int
+    position_2: int
     tie: int
     abstained: int
     unparsed: int
@@ -185,7 +185,7 @@ class ContradictionRecord(Strict):
     """A verdict that differs from the one its own reasoning states."""
 
     trial_id: str
-    arm: str
+    variant: str
     family: str
     said: str = Field(description="The verdict as it was read: a position, `tie`, or a grade.")
     stated: str = Field(description="The verdict stated in the reasoning.")
@@ -223,7 +223,7 @@ class GateRecord(Strict):
 class BudgetRecord(Strict):
     """What the run has spent from the budget of its study, over all commands, retries and processes, in US dollars."""
 
-    booked: Decimal
+    spent: Decimal
     billed: Decimal = Field(description="By the provider's own count, as far as it is plausible.")
     uncertain: Decimal = Field(description="The most that the rest can have cost. The billed amount is unknown.")
     billed_calls: int
@@ -250,11 +250,11 @@ class SpendRecord(Sparse):
     output_tokens: int | None = None
 
 
-LimitVerdict = Literal["PASS", "FAIL", "INCONCLUSIVE", "N/A"]
+CheckVerdict = Literal["PASS", "FAIL", "INCONCLUSIVE", "N/A"]
 
 
-LimitState = Literal["met", "made up for", "broken", "open"]
-"""What a limit comes to: it passes; a way of use makes up for it; it fails and nothing does; or none of these."""
+CheckState = Literal["met", "made up for", "broken", "open"]
+"""What a check comes to: it passes; a way of use makes up for it; it fails and nothing does; or none of these."""
 
 
 class PartRecord(Strict):
@@ -277,7 +277,7 @@ class ConditionRecord(Sparse):
     stratum: str
     kind: Literal["at_most", "at_least"]
     value: float
-    verdict: LimitVerdict
+    verdict: CheckVerdict
     bound: float | None = Field(
         default=None,
         description="The one-sided bound that is compared with the threshold. Missing answers count against the judge.",
@@ -301,15 +301,15 @@ class CureRecord(Strict):
     works: bool
 
 
-class LimitRecord(ConditionRecord):
+class CheckRecord(ConditionRecord):
     """A check of the policy on one measure."""
 
-    arm: str
+    variant: str
     essential: bool = Field(
         default=False, description="Whether a judge must pass this, or compensate for it, to be used."
     )
     refuses: bool = Field(default=True, description="Whether failing it counts against the judge.")
-    state: LimitState = Field(default="open", description="Its effect on the decision.")
+    state: CheckState = Field(default="open", description="Its effect on the decision.")
     cures: list[CureRecord] = Field(
         default=[], description="Recommended uses that may compensate for it, the best first."
     )
@@ -323,7 +323,7 @@ class SmallestDifference(Strict):
 
     measure: str
     title: str
-    arm: str
+    variant: str
     stratum: str
     scale: Scale
     kind: Literal["at_most", "at_least", "none"] = Field(
@@ -399,7 +399,7 @@ def part_record(spec: MeasureSpec, measure: Measure) -> GroupedMeasure:
     return GroupedMeasure(**dict(measure_record(spec, measure)), group=measure.group)
 
 
-def measure_record(spec: MeasureSpec, measure: Measure, planted: Planted = MappingProxyType({})) -> MeasureRecord:
+def measure_record(spec: MeasureSpec, measure: Measure, true_value: TrueValues = MappingProxyType({})) -> MeasureRecord:
     """Returns a measure as a part of a record, with its true value if that is known."""
     return MeasureRecord(
         name=spec.name,
@@ -407,9 +407,9 @@ def measure_record(spec: MeasureSpec, measure: Measure, planted: Planted = Mappi
         symbol=spec.symbol_at(measure.stratum),
         about=spec.about,
         worse=spec.worse,
-        arm=measure.arm,
+        variant=measure.variant,
         stratum=measure.stratum,
         scale=spec.scale,
         result=measure.result,
-        planted=planted.get((measure.arm, measure.name, measure.stratum)),
+        true_value=true_value.get((measure.variant, measure.name, measure.stratum)),
     )

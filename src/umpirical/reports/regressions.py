@@ -79,19 +79,19 @@ def regressions(
 ) -> list[RegressionRow]:
     """Returns a row for each limited measure that has a worse side.
 
-    `paired` are differences on the same tasks, now less before. Where a measure has none, the limits of both values are
+    `paired` are differences on the same tasks, now less before. Where a measure has none, the bounds of both values are
     joined. That is too cautious where the two answer the same tasks alike, and never too bold.
     """
     earlier, later = ({(one.name, one.stratum): one for one in side} for side in (before, now))
     found = []
-    for limit in limited:
-        if limit.worse is None:
+    for check in limited:
+        if check.worse is None:
             continue
-        key = (limit.measure, limit.stratum)
+        key = (check.measure, check.stratum)
         first, second = earlier.get(key), later.get(key)
         difference = paired.get(key) or _joined(first, second)
-        worsening = _turned(difference) if limit.worse == "lower" else difference
-        found.append((limit.title, limit.worse, key, first, second, worsening))
+        worsening = _turned(difference) if check.worse == "lower" else difference
+        found.append((check.title, check.worse, key, first, second, worsening))
     alone = [beyond_p(row[-1], margin) if isinstance(row[-1], Estimate) else None for row in found]
     return [
         RegressionRow(
@@ -138,7 +138,7 @@ def _joined(before: MeasureRecord | None, now: MeasureRecord | None) -> ResultRe
     """Returns the difference of two values as if they were independent.
 
     Reference: R. G. Newcombe, Interval estimation for the difference between independent proportions, Statistics in
-    Medicine 17 (1998), method 10, with the limits that each value has.
+    Medicine 17 (1998), method 10, with the bounds that each value has.
     """
     first, second = _result(before), _result(now)
     for result in (first, second):
@@ -163,7 +163,7 @@ def _joined(before: MeasureRecord | None, now: MeasureRecord | None) -> ResultRe
 
 
 def _ends(estimate: Estimate) -> Interval | None:
-    """Returns the limits of a value; at 0 and 1 those that assume a correlation within tasks, which does not show."""
+    """Returns the bounds of a value; at 0 and 1 those that assume a correlation within tasks, which does not show."""
     ends = estimate.planning_interval or estimate.interval
     open_end = ends is None or ends.low is None or ends.high is None
     return None if open_end or estimate.censoring != "none" else ends

@@ -11,9 +11,9 @@ from typing import Literal
 from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
-from umpirical.reports.limits import effective_units
+from umpirical.reports.checks import effective_units
 from umpirical.reports.policy import at
-from umpirical.reports.record import LimitRecord, MeasureRecord, Record, SmallestDifference
+from umpirical.reports.record import CheckRecord, MeasureRecord, Record, SmallestDifference
 from umpirical.stats.intervals import student
 from umpirical.stats.precision import errors_to_see, smallest_exact_difference, smallest_rate_difference
 
@@ -34,7 +34,7 @@ Rule = Literal["bound", "interval"]
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """What a measure is held against: a limit, or no difference; and what shows that it is elsewhere."""
+    """What a measure is held against: a threshold, or no difference; and what shows that it is elsewhere."""
 
     kind: Literal["at_most", "at_least", "none"]
     value: float
@@ -45,18 +45,18 @@ NO_DIFFERENCE = Standard("none", 0.0, "interval")
 
 
 def smallest_differences(
-    measures: Sequence[MeasureRecord], limits: Sequence[LimitRecord], *, rule: Rule = "interval"
+    measures: Sequence[MeasureRecord], checks: Sequence[CheckRecord], *, rule: Rule = "interval"
 ) -> list[SmallestDifference]:
-    """Returns what could have been seen: of every limit on the judge's own prompt, and of every difference.
+    """Returns what could have been seen: of every check on the judge's own prompt, and of every difference.
 
-    `rule` is what the limits are held by.
+    `rule` is what the checks are held by.
     """
-    found = {(measure.arm, measure.name, measure.stratum): measure for measure in measures}
-    limited = {(limit.measure, limit.stratum) for limit in limits}
+    found = {(measure.variant, measure.name, measure.stratum): measure for measure in measures}
+    limited = {(check.measure, check.stratum) for check in checks}
     held = [
-        smallest_difference(measure, Standard(limit.kind, limit.value, rule))
-        for limit in limits
-        if limit.arm == BASELINE and (measure := found.get((limit.arm, limit.measure, limit.stratum)))
+        smallest_difference(measure, Standard(check.kind, check.value, rule))
+        for check in checks
+        if check.variant == BASELINE and (measure := found.get((check.variant, check.measure, check.stratum)))
     ]
     differences = [
         smallest_difference(measure, NO_DIFFERENCE)
@@ -71,7 +71,7 @@ def smallest_difference(measure: MeasureRecord, standard: Standard) -> SmallestD
     known = {
         "measure": measure.name,
         "title": measure.title,
-        "arm": measure.arm,
+        "variant": measure.variant,
         "stratum": measure.stratum,
         "scale": measure.scale,
         "kind": standard.kind,
@@ -129,8 +129,8 @@ def _of_other(estimate: Estimate, ends: Interval, rule: Rule) -> dict[str, objec
 
 
 def smallest_words(rows: Sequence[SmallestDifference]) -> list[str]:
-    """Returns what a run could have seen, in a sentence or two; nothing without limits or differences."""
-    return [*_limit_words([row for row in rows if row.kind != "none"]), *_shift_words(rows)]
+    """Returns what a run could have seen, in a sentence or two; nothing without checks or differences."""
+    return [*_check_words([row for row in rows if row.kind != "none"]), *_shift_words(rows)]
 
 
 def record_words(record: Record) -> list[str]:
@@ -138,7 +138,7 @@ def record_words(record: Record) -> list[str]:
     return smallest_words(getattr(record, "smallest_differences", []))
 
 
-def _limit_words(rows: Sequence[SmallestDifference]) -> Iterator[str]:
+def _check_words(rows: Sequence[SmallestDifference]) -> Iterator[str]:
     if not rows:
         return
     passing = [(far, row) for row in rows if (far := _within_reach(row, rows)) is not None]
@@ -162,14 +162,14 @@ def _distance(far: float, row: SmallestDifference) -> str:
 
 
 def _within_reach(row: SmallestDifference, rows: Sequence[SmallestDifference]) -> float | None:
-    """Returns how far inside its limit the truth has to be; None if no truth is, for the scale or a second limit."""
+    """Returns how far inside its threshold the truth has to be, or None where that is off the scale or past another."""
     far = row.inside
     if far is None:
         return None
     inward = row.value + far if row.kind == "at_least" else row.value - far
     if row.scale in {"rate", "difference"} and abs(inward) > 1:
         return None
-    same = [one for one in rows if (one.measure, one.arm, one.stratum) == (row.measure, row.arm, row.stratum)]
+    same = [one for one in rows if (one.measure, one.variant, one.stratum) == (row.measure, row.variant, row.stratum)]
     width = max(one.value for one in same) - min(one.value for one in same)
     return None if len(same) > 1 and 2 * far > width else far
 
@@ -177,7 +177,7 @@ def _within_reach(row: SmallestDifference, rows: Sequence[SmallestDifference]) -
 def _shift_words(rows: Sequence[SmallestDifference]) -> Iterator[str]:
     shifts = [row for row in rows if row.kind == "none" and row.measure.endswith("-shift") and row.above is not None]
     if shifts:
-        said = ", ".join(f"{_distance(row.above or 0.0, row)} in {_name(row)} ({row.arm})" for row in shifts)
+        said = ", ".join(f"{_distance(row.above or 0.0, row)} in {_name(row)} ({row.variant})" for row in shifts)
         yield f"Smallest shift that this run could have shown: {said}."
 
 

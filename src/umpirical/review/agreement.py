@@ -145,12 +145,12 @@ def _raw(reviewed: Sequence[_Reviewed]) -> Result:
         pairs = [a.says == b.says for a, b in combinations(one.first, 2)]
         counts.append(_Counted(one.origin, sum(pairs), len(pairs)))
     alone = sum(len(one.standing) < 2 for one in reviewed)
-    return _rate(counts, unit="pair", empty=NO_PAIR, left_out={TOO_FEW: alone})
+    return _rate(counts, unit="pair", empty=NO_PAIR, excluded={TOO_FEW: alone})
 
 
 def _rejection(reviewed: Sequence[_Reviewed]) -> Result:
     settled = [_Counted(one.origin, int(one.rejected), 1) for one in reviewed if one.rejected is not None]
-    return _rate(settled, unit="item", empty=NONE_SETTLED, left_out={NOT_SETTLED: len(reviewed) - len(settled)})
+    return _rate(settled, unit="item", empty=NONE_SETTLED, excluded={NOT_SETTLED: len(reviewed) - len(settled)})
 
 
 def _label_alpha(reviewed: Sequence[_Reviewed], metric: LabelMetric) -> Result:
@@ -170,17 +170,17 @@ class _Counted(NamedTuple):
     denominator: int
 
 
-def _rate(counts: Sequence[_Counted], *, unit: Unit, empty: str, left_out: dict[str, int]) -> Result:
+def _rate(counts: Sequence[_Counted], *, unit: Unit, empty: str, excluded: dict[str, int]) -> Result:
     from umpirical.stats.intervals import cluster_wilson
 
-    missing = {reason: count for reason, count in left_out.items() if count}
+    missing = {reason: count for reason, count in excluded.items() if count}
     sums: dict[tuple[str, str], tuple[int, int]] = {}
     for origin, numerator, denominator in counts:
         if denominator:
             y, n = sums.get(origin, (0, 0))
             sums[origin] = (y + numerator, n + denominator)
     if len(sums) < 2:
-        return Undefined(ONE_ORIGINAL if sums else empty, left_out=missing)
+        return Undefined(ONE_ORIGINAL if sums else empty, excluded=missing)
     numerators, denominators = zip(*sums.values(), strict=True)
     found = cluster_wilson(numerators, denominators)
     return Estimate(
@@ -191,7 +191,7 @@ def _rate(counts: Sequence[_Counted], *, unit: Unit, empty: str, left_out: dict[
         interval=Interval(found.low, found.high, method="cluster-Wilson over originals"),
         clusters=found.clusters,
         design_effect=found.design_effect,
-        left_out=missing,
+        excluded=missing,
     )
 
 
@@ -206,7 +206,7 @@ def _alpha(
     missing = {TOO_FEW: alone} if alone else {}
     origins = {origin: number for number, origin in enumerate(dict.fromkeys(origin for origin, _ in rated))}
     if len(origins) < 2:
-        return Undefined(ONE_ORIGINAL if rated else empty, left_out=missing)
+        return Undefined(ONE_ORIGINAL if rated else empty, excluded=missing)
     # An item that m people decided on counts 1/(m - 1) for each ordered pair. The kernel adds every pair in the other
     # order too, so each is passed in both orders at half that weight: the interval must not depend on who came first.
     rows = [
@@ -217,7 +217,7 @@ def _alpha(
     ]
     found = krippendorff_alpha(Ratings.of(*zip(*rows, strict=True)), metric=metric)
     if not isfinite(found.value):
-        return Undefined(ALL_ONE, left_out=missing)
+        return Undefined(ALL_ONE, excluded=missing)
     return Estimate(
         value=found.value,
         numerator=float(sum(len(set(given)) == 1 for _, given in rated)),
@@ -225,5 +225,5 @@ def _alpha(
         unit="item",
         interval=Interval(found.low, found.high, method="jackknife over originals, Student's t on Fisher's scale"),
         clusters=found.clusters,
-        left_out=missing,
+        excluded=missing,
     )

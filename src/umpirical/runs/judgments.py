@@ -38,7 +38,7 @@ class Contradiction:
     """A verdict other than the one that its own reasoning states."""
 
     trial_id: str
-    arm: str
+    variant: str
     family: str
     said: str
     """The verdict that was read."""
@@ -67,8 +67,8 @@ class Reasons:
         if len(self.contradictions) < MOST_CONTRADICTIONS:
             words = "" if stimulus.family in TIER_2 else reasoned.text[-LONGEST:]
             said, stated = str(verdict.value), str(reasoned.stated)
-            arm = trial.presentation.arm
-            self.contradictions.append(Contradiction(trial.id, arm, stimulus.family, said, stated, words))
+            variant = trial.presentation.variant
+            self.contradictions.append(Contradiction(trial.id, variant, stimulus.family, said, stated, words))
 
 
 EXAMPLE_LENGTH = 400

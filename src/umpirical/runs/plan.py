@@ -74,14 +74,14 @@ SHARD_SIZE = 2000
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What is asked about each stimulus: every arm, every repeat, in both orders. A protocol may ask differently."""
+    """What is asked about each stimulus: every variant, every repeat, both orders. A protocol may ask differently."""
 
     repeats: int = 1
-    arms: tuple[str, ...] = ("baseline",)
+    variants: tuple[str, ...] = ("baseline",)
 
     def as_json(self) -> Json:
         """Returns the part of the design that decides the questions; it is part of the run's id."""
-        return {"repeats": self.repeats, "arms": self.arms}
+        return {"repeats": self.repeats, "variants": self.variants}
 
     def over(self, stimuli: Iterable[Stimulus]) -> "Design":  # noqa: ARG002  # most look at no others
         """Returns the design for a whole set; one may show a stimulus by its place among the others."""
@@ -95,23 +95,23 @@ class Design:
         self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"
     ) -> Iterator[Presentation]:
         """Yields every way a stimulus is shown, with both orders adjacent so that drift between them is small."""
-        for arm in self.arms:
+        for variant in self.variants:
             for repeat in range(self.repeats):
                 for order in self.orders(stimulus, capabilities, kind):
-                    yield Presentation(order, arm, repeat)
+                    yield Presentation(order, variant, repeat)
 
     @staticmethod
     def orders(stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind) -> tuple[Order, ...]:
         """Returns the orders in which the candidates can be shown; none if the judge cannot be shown them at all.
 
         Two equal candidates have one order: the other would be the same prompt. A `grade` judge is shown one candidate
-        at a time, so its order `uv` is content u and `vu` content v.
+        at a time, so its order `ab` is content a and `ba` content b.
         """
         if not capabilities.accepts_empty and not all(text.strip() for text in stimulus.candidates):
             return ()
         if (kind == "compare" and not capabilities.order_controllable) or len(set(stimulus.candidates)) == 1:
-            return (Order.UV,)
-        return (Order.UV, Order.VU)
+            return (Order.AB,)
+        return (Order.AB, Order.BA)
 
 
 def shown(stimulus: Stimulus, order: Order, kind: JudgeKind = "compare", columns: Collection[str] = ()) -> Presented:
@@ -120,7 +120,7 @@ def shown(stimulus: Stimulus, order: Order, kind: JudgeKind = "compare", columns
     Of the columns of the user's data it sees those that it names.
     """
     u, v = stimulus.candidates[0], stimulus.candidates[-1]
-    first, second = (u, v) if order is Order.UV else (v, u)
+    first, second = (u, v) if order is Order.AB else (v, u)
     named = {name: stimulus.columns[name] for name in columns}
     return Presented(stimulus.task, first, second if kind == "compare" else None, named)
 

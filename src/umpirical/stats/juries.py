@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CLASSES = 3
-"""Slot 1, slot 2, tie."""
+"""Slot 1, position 2, tie."""
 
 TIE = 2
 """Also what a jury says that is of two minds: it names no winner."""

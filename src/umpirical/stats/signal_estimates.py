@@ -47,7 +47,7 @@ class SignalFit:
     criterion: float
     """c >= 0: how much evidence it takes to name a winner."""
     slot_bias: float
-    """b: pull towards slot 1."""
+    """b: pull towards position 1."""
     surface: float
     """tau >= 0: spread of the stable preference for one wording over another."""
     length_weight: float

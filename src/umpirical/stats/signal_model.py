@@ -26,7 +26,7 @@ taking over what criterion and resolution explain when there are few easy pairs,
 
 SURFACE_PRIOR = 3.0
 """Standard deviation of the half-normal prior of tau. If both orders say nothing about taste (a judge that follows the
-slot), tau, k, c and b can all be scaled up together at no cost; the prior picks the smallest of these solutions."""
+position), tau, k, c and b can all be scaled up together at no cost; the prior picks the smallest of these solutions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class PairCounts:
     task: NDArray[np.intp]
     """The cluster each row belongs to: any numbers from 0 on."""
     delta: Floats
-    """By how many requirements content u is better than v; 0 if equal, negative if v is better."""
+    """By how many requirements content a is better than b; 0 if equal, negative if b is better."""
     log_length: Floats
-    """Logarithm of the length of u divided by that of v."""
+    """Logarithm of the length of a divided by that of b."""
     counts: Floats
-    """Six columns: in order uv slot 1, slot 2, tie; in order vu slot 1, slot 2, tie. u is in slot 1 of order uv.
-    The calls of one row share the pair's surface preference: pairs must not be summed into one row."""
+    """Six columns: in order ab position 1, position 2, tie; in order ba position 1, position 2, tie. a is in position
+    1 of order ab. The calls of one row share the pair's surface preference: pairs must not be summed into one row."""
     weight: Floats
     """How many pairs had exactly these counts."""
 
@@ -143,7 +143,7 @@ def kind_likelihoods(theta: Floats, kinds: Kinds) -> tuple[Floats, Floats]:
 def _answer_tables(theta: Floats, kinds: Kinds) -> list[Floats]:
     """Returns, for each of six answers to each stimulus, at each node: the log rate, and its slopes.
 
-    The slopes are those in the evidence for u, the slot bias, the criterion and the logit of the lapse.
+    The slopes are those in the evidence for u, the position bias, the criterion and the logit of the lapse.
     """
     k, c, b, variance, w, logit = theta
     lapse = expit(logit)

@@ -116,11 +116,11 @@ def _shortened(text: str) -> str:
     wanted, made = round(0.6 * word_count(text)), text
     for least in (5, 3, 2):
         surplus = iter(range(max(0, word_count(made) - wanted)))
-        made = re.sub(rf"[ \t]+{_SMALL.pattern}", partial(_left_out_if, least, surplus), made)
+        made = re.sub(rf"[ \t]+{_SMALL.pattern}", partial(_excluded_if, least, surplus), made)
     return made
 
 
-def _left_out_if(least: int, surplus: Iterator[int], word: re.Match[str]) -> str:
+def _excluded_if(least: int, surplus: Iterator[int], word: re.Match[str]) -> str:
     return "" if len(word[0].strip()) >= least and next(surplus, None) is not None else word[0]
 
 
@@ -208,7 +208,7 @@ def _pattern(template: str) -> re.Pattern[str]:
 # A generator, a validator and a responder that answer by program, through the same port as a real one.
 #
 # They need no key, no server and no money, and say nothing about how well a real model would write: what they write is
-# nonsense. Faults are planted by shares, so that a test can see what becomes of them.
+# nonsense. Faults are built in by shares, so that a test can see what becomes of them.
 
 FAULTS: Mapping[str, Mapping[str, str]] = {
     "generator": {
@@ -226,7 +226,7 @@ FAULTS: Mapping[str, Mapping[str, str]] = {
         "cut": "share of responses that end at max_tokens",
     },
 }
-"""The simulated models by name, and what can be planted in each with `model_args`."""
+"""The simulated models by name, and what can be built in in each with `model_args`."""
 
 WORDS = 60
 """How long a simulated response is."""

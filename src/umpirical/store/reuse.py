@@ -40,13 +40,13 @@ def find_answers(store: RunStore, others: Sequence[RunStore]) -> None:
     if (store.folder / "reused").exists():
         return
     sealed: list[Path] = []
-    left_out: dict[str, str] = {}
+    excluded: dict[str, str] = {}
     for other in others:
         try:
             sealed += _checked(other)
         except StoreError as error:
-            left_out[other.folder.name] = str(error)
-    if not sealed and not left_out:
+            excluded[other.folder.name] = str(error)
+    if not sealed and not excluded:
         return
     target = store.folder / "reused.part"
     shutil.rmtree(target, ignore_errors=True)
@@ -59,7 +59,7 @@ def find_answers(store: RunStore, others: Sequence[RunStore]) -> None:
         )
         with open_duckdb(spill=store.folder / "spill") as db:
             db.execute(query)
-    _describe(target, left_out)
+    _describe(target, excluded)
     target.rename(store.folder / "reused")
 
 
@@ -110,9 +110,9 @@ def reused_counts(store: RunStore) -> dict[str, int]:
     return dict(_manifest(store).get("runs", {}))
 
 
-def runs_left_out(store: RunStore) -> dict[str, str]:
+def excluded_runs(store: RunStore) -> dict[str, str]:
     """Returns the runs whose answers were not taken over because they are damaged, each with the damage."""
-    return dict(_manifest(store).get("left_out", {}))
+    return dict(_manifest(store).get("excluded", {}))
 
 
 def _checked(store: RunStore) -> list[Path]:
@@ -121,14 +121,14 @@ def _checked(store: RunStore) -> list[Path]:
         return [store.check(receipt) for receipt in now.receipts()]
 
 
-def _describe(folder: Path, left_out: dict[str, str]) -> None:
+def _describe(folder: Path, excluded: dict[str, str]) -> None:
     counts: dict[str, int] = {}
     files = sorted(folder.glob("shard=*/*.parquet"))
     for path in files:
         for row in read_rows(path, ["run"]):
             counts[row["run"]] = counts.get(row["run"], 0) + 1
     digests = {f"{path.parent.name}/{path.name}": file_sha256(path) for path in files}
-    write_manifest(folder / "reused.json", {"runs": counts, "left_out": left_out, "files": digests})
+    write_manifest(folder / "reused.json", {"runs": counts, "excluded": excluded, "files": digests})
 
 
 def _manifest(store: RunStore) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The demo: measures every simulated judge end to end, and compares what was planted with what was found."""
+"""The demo: measures every simulated judge end to end, and compares what was built in with what was found."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -18,19 +18,20 @@ SEED = 7
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A planted defect and what its measure found."""
+    """A true value defect and what its measure found."""
 
     measure: str
     stratum: str
-    planted: float
+    true_value: float
     estimate: Estimate
 
     @property
     def inside(self) -> bool:
-        """Whether the planted value lies in the printed interval."""
+        """Whether the true value lies in the printed interval."""
         limits = self.estimate.interval
         return limits is not None and (
-            (limits.low is None or limits.low <= self.planted) and (limits.high is None or self.planted <= limits.high)
+            (limits.low is None or limits.low <= self.true_value)
+            and (limits.high is None or self.true_value <= limits.high)
         )
 
 
@@ -74,6 +75,6 @@ def _defects(name: str, record: Record) -> tuple[Found, ...]:
     found = []
     for defect in PROFILES[name].defects:
         measure = measures[defect]
-        if measure.planted is not None and isinstance(measure.result, Estimate):
-            found.append(Found(*defect, measure.planted, measure.result))
+        if measure.true_value is not None and isinstance(measure.result, Estimate):
+            found.append(Found(*defect, measure.true_value, measure.result))
     return tuple(found)

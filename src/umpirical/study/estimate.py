@@ -66,7 +66,7 @@ class Precision:
 
     measure: str
     title: str
-    arm: str
+    variant: str
     stratum: str
     unit: str
     units: int
@@ -85,7 +85,7 @@ def expected_precision(tallies: Tallies, *, kind: JudgeKind, protocol: str) -> I
         yield Precision(
             measure.name,
             spec.title,
-            measure.arm,
+            measure.variant,
             measure.stratum,
             result.unit,
             result.denominator,
@@ -488,12 +488,12 @@ class Question:
     measure: str
     stratum: str
     kind: Literal["at_most", "at_least"]
-    limit: float
+    threshold: float
 
     def true_values(self) -> list[float]:
         """Returns rates on the right side of the limit, from the best to one that is near it."""
         best = 0.0 if self.kind == "at_most" else 1.0
-        return [round(best + share * (self.limit - best), 9) for share in SHARES]
+        return [round(best + share * (self.threshold - best), 9) for share in SHARES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -558,11 +558,11 @@ def plan_question(run: RunEstimate, question: Question, *, power: float) -> Ques
         price = run.expected / run.calls
     needed = []
     for true in question.true_values():
-        units = settling_units(true, question.limit, effect=effect, units=0, power=power)
+        units = settling_units(true, question.threshold, effect=effect, units=0, power=power)
         tasks = None if units is None else max(2, ceil(units / each))
         calls = None if tasks is None else ceil(planned * tasks / row.tasks)
         dollars = None if calls is None or price is None else price * calls
-        independent = settling_units(true, question.limit, effect=1.0, units=0, power=power)
+        independent = settling_units(true, question.threshold, effect=1.0, units=0, power=power)
         needed.append(Needed(true, units, tasks, _in_each(independent, row.tasks), calls, dollars))
     return QuestionPlan(run.judge, question, power, row.unit, row.units, row.tasks, each, tuple(needed))
 
@@ -579,7 +579,7 @@ def _in_each(independent: int | None, tasks: int) -> int | None:
 
 
 def _question_row(measures: Sequence[Precision], question: Question) -> Precision:
-    named = [row for row in measures if row.measure == question.measure and row.arm == BASELINE]
+    named = [row for row in measures if row.measure == question.measure and row.variant == BASELINE]
     for row in named:
         if row.stratum == question.stratum:
             return row

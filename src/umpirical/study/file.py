@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import models_json_schema
 
 from umpirical.domain.errors import ConfigError, UsageError
+from umpirical.domain.renamed import now_called
 from umpirical.domain.stimuli import GateResult
 from umpirical.domain.trials import BASELINE
 from umpirical.judges.simulated.model import refuse_unknown_profile
@@ -124,7 +125,8 @@ def _config_error(document: YamlDocument, error: ValidationError, model: type[Ba
     if problem["type"] in UNKNOWN:
         message = "unknown key"
         near = get_close_matches(str(path[-1]), _names(model, path[:-1]), n=1)
-        fix = f"did you mean {near[0]!r}?" if near else "list the keys with  umpirical schema config"
+        hint = f"did you mean {near[0]!r}?" if near else "list the keys with  umpirical schema config"
+        fix = now_called(path[-1]) or hint
         if len(path) == 1 and (owners := _owners(str(path[0]), model)):
             message = f"this key is for studies of protocol {' or '.join(owner.name for owner in owners)}"
             marks = dict.fromkeys(owner.mark for owner in owners if owner.mark and owner.mark != _mark(model))
@@ -248,7 +250,7 @@ def judges_study(
     data: dict[str, Any] = {"study": protocol, "protocol": protocol, **defaults}
     chosen = list(entries)
     if known is not None and all(target in {judge.name for judge in known.spec.judges} for target in targets):
-        # A judge that names no prompts has the arms of the design, so the file is parsed again with this design.
+        # A judge that names no prompts has the variants of the design, so the file is parsed again with this design.
         data = dict(load_yaml(folder / STUDY_FILE).data)
         chosen = [entry for entry in data["judges"] if entry["name"] in targets]
     elif not chosen:
@@ -260,7 +262,7 @@ def judges_study(
         problem = error.errors()[0]["msg"].removeprefix("Value error, ")
         named = ", ".join(targets) or ", ".join(str(entry.get("name")) for entry in entries)
         raise UsageError(f"{named}: {problem}", fix=f"name {WAYS}") from None
-    _refuse_unasked_arms(study)
+    _refuse_unasked_variants(study)
     return study
 
 
@@ -269,10 +271,12 @@ def judge_name(target: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in target)[:64]
 
 
-def _refuse_unasked_arms(study: Study[Any]) -> None:
-    """Refuses an arm that a judge has no prompt for, rather than dropping it silently."""
+def _refuse_unasked_variants(study: Study[Any]) -> None:
+    """Refuses a variant that a judge has no prompt for, rather than dropping it silently."""
     for judge in study.spec.judges:
-        missing = [arm for arm in study.spec.design.arms if arm != BASELINE and arm not in judge.prompts]
+        missing = [
+            variant for variant in study.spec.design.variants if variant != BASELINE and variant not in judge.prompts
+        ]
         if missing:
             raise UsageError(
                 f"judge {judge.name} has no prompt for prompt variant {missing[0]}",

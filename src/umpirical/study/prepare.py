@@ -122,7 +122,7 @@ def prepare_run(
             "stimuli_folder": stimuli.folder.name,
             "seed": study.spec.seed,
             "repeats": design.repeats,
-            "arms": list(design.arms),
+            "variants": list(design.variants),
             "command": study.command(judge.name),
             "gates": gates,
             **protocol.about(study, design),

@@ -16,7 +16,7 @@ from umpirical.protocols.protocol import (
     Decision,
     Documents,
     FollowsUp,
-    HoldsToLimits,
+    HoldsToChecks,
     Protocol,
     ShowsSideBySide,
     command_again,
@@ -25,7 +25,7 @@ from umpirical.reports.decision import INCOMPLETE
 from umpirical.reports.gate import (
     BaselineRecord,
     GateDecision,
-    HeldLimit,
+    HeldCheck,
     Ruling,
     own_measures,
     ruling,
@@ -160,7 +160,7 @@ class RunState:
     """What the record says to do with the judge; empty while there is none."""
     damage: str = ""
     """What is wrong with the files of the run; empty if it can be read."""
-    booked: Decimal | None = None
+    spent: Decimal | None = None
     """US dollars; None if no call of it had a price."""
     billed: Decimal | None = None
     uncertain: Decimal | None = None
@@ -199,7 +199,7 @@ def _state(store: RunStore) -> RunState:
         failed=failed,
         document=document,
         decision=_decision(store, document),
-        booked=bill.total if bill else None,
+        spent=bill.total if bill else None,
         billed=bill.billed if bill else None,
         uncertain=bill.uncertain if bill else None,
     )
@@ -427,7 +427,7 @@ def gate_and_next(
 
     The responses of a run are read again. A record is taken at its word, and decided on again: its measures count, and
     not the decision in it. With `baseline`, an earlier run or record on the same stimuli, a measure that the policy
-    limits and that is shown to be worse by more than `margin` is a regression.
+    checks and that is shown to be worse by more than `margin` is a regression.
 
     Also returns the command that may change the decision. There is none for a record alone, and `umpirical extend`
     collects what a run's own policy leaves open.
@@ -443,17 +443,17 @@ def gate_and_next(
     elif policy:
         raise DecidesByPolicy.missing(protocol)
     decided = protocol.decision(record)
-    if decided is None or not isinstance(protocol, HoldsToLimits):
-        raise HoldsToLimits.missing(protocol)
-    limits = protocol.held_limits(record)
-    earlier = None if baseline is None else _against(subject, _subject(baseline), limits, margin)
+    if decided is None or not isinstance(protocol, HoldsToChecks):
+        raise HoldsToChecks.missing(protocol)
+    checks = protocol.held_checks(record)
+    earlier = None if baseline is None else _against(subject, _subject(baseline), checks, margin)
     ruled = ruling(Ruling(decided.verdict, decided.line, decided.exit_code), earlier)
     gate = GateDecision(
         judge=record.judge.name,
         run=subject.name,
         protocol=protocol.name,
         **(protocol.policy_marks(record) if isinstance(protocol, DecidesByPolicy) else {"policy": ""}),
-        limits=limits,
+        checks=checks,
         baseline=earlier,
         **ruled._asdict(),
     )
@@ -502,7 +502,7 @@ def _subject(target: str | Path) -> _Subject:
     return _Subject(run.name, protocol, protocol.report(run), run)
 
 
-def _against(now: _Subject, before: _Subject, limits: list[HeldLimit], margin: float) -> BaselineRecord:
+def _against(now: _Subject, before: _Subject, checks: list[HeldCheck], margin: float) -> BaselineRecord:
     _refuse_other(now, before)
     return BaselineRecord(
         judge=before.record.judge.name,
@@ -510,7 +510,7 @@ def _against(now: _Subject, before: _Subject, limits: list[HeldLimit], margin: f
         margin=margin,
         level=LEVEL,
         rows=regressions(
-            limits, own_measures(before.record), own_measures(now.record), paired=_paired(now, before), margin=margin
+            checks, own_measures(before.record), own_measures(now.record), paired=_paired(now, before), margin=margin
         ),
     )
 
@@ -529,9 +529,11 @@ def _refuse_other(now: _Subject, before: _Subject) -> None:
 
 def _paired(now: _Subject, before: _Subject) -> dict[tuple[str, str], ResultRecord]:
     """Returns differences on the tasks of both, which need the responses of both."""
-    if now.run is None or before.run is None or not isinstance(now.protocol, HoldsToLimits):
+    if now.run is None or before.run is None or not isinstance(now.protocol, HoldsToChecks):
         return {}
-    arms = {measure.arm for measure in own_measures(now.record)}
+    variants = {measure.variant for measure in own_measures(now.record)}
     return {
-        (one.name, one.stratum): one.result for one in now.protocol.differences(before.run, now.run) if one.arm in arms
+        (one.name, one.stratum): one.result
+        for one in now.protocol.differences(before.run, now.run)
+        if one.variant in variants
     }

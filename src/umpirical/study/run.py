@@ -36,7 +36,7 @@ from umpirical.runs.processes import helpful_processes
 from umpirical.runs.run import Run, open_run
 from umpirical.runs.together import why_alone
 from umpirical.store.lock import one_at_a_time
-from umpirical.store.reuse import reused_counts, runs_left_out
+from umpirical.store.reuse import excluded_runs, reused_counts
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.preflight import Preflighting, PreflightPlan, call_preflight, plan_preflight
 from umpirical.study.prepare import PlanOptions, prepare_run
@@ -259,7 +259,7 @@ def planning_remarks(study: Study[Any], planned: Sequence[Run]) -> Iterator[str]
             yield f"{run.judge.name}: uses a special prompt for {', '.join(tests)}"
         for name, found in sorted(reused_counts(run.store).items()):
             yield f"{run.judge.name}: {found:,} answers are reused from run {name}"
-        for name, damage in sorted(runs_left_out(run.store).items()):
+        for name, damage in sorted(excluded_runs(run.store).items()):
             yield f"{run.judge.name}: no answers are reused from run {name}: {damage}"
 
 

@@ -76,7 +76,7 @@ class Changed:
 
     pairs: int
     """Questions that were answered both times."""
-    left_out: int
+    excluded: int
     """Questions that were not."""
     texts: int
     readings: int
@@ -262,7 +262,7 @@ def _changed(
     shifts = [shift for one, two in scored for shift in _shifts(one, two)]
     return Changed(
         pairs=len(both),
-        left_out=len(pairs) - len(both),
+        excluded=len(pairs) - len(both),
         texts=sum(one.text != two.text for _, one, two in both),
         readings=sum(
             _reading(judge.read(one, trial.presentation)) != _reading(judge.read(two, trial.presentation))

@@ -6,19 +6,19 @@ Its card:
 - a scale, a direction, kinds of judges and protocols that exist;
 - a docstring that says formula, level, bounds, when it is undefined, and interval.
 
-Its results, on runs with gaps, with groups and with two arms:
+Its results, on runs with gaps, with groups and with two variants:
 
-- they have the measure's own name and the arm asked for, and each part of the design has one;
+- they have the measure's own name and the variant asked for, and each part of the design has one;
 - an estimate has finite numbers, a numerator, a denominator, a unit and clusters; a rate is their ratio;
 - an estimate has an interval with a method, a level and a width, which contains the value; a p-value has none, and a
-  censored value may have none; values and limits stay on their scale;
+  censored value may have none; values and bounds stay on their scale;
 - what is left out is counted, by reason; there is at least one estimate.
 
 What it does with other counts:
 
 - it never raises, leaves the tallies unchanged, and gives the same results again;
 - the order of tallies changes nothing; doubling every tally changes no rate and no difference of rates;
-- if nothing was counted or answered, or for another arm, it is undefined with a reason, and never a number;
+- if nothing was counted or answered, or for another variant, it is undefined with a reason, and never a number;
 - a single task is undefined, or an estimate that says one cluster;
 - it gives no estimate on the tallies of a kind of judge that it is not for.
 """
@@ -53,10 +53,10 @@ from umpirical.testing.sample_tallies import (
 
 Promise = Literal[
     "name", "title", "about", "worse", "scale", "kinds", "protocols", "docstring",
-    "never raises", "results", "own name", "own arm", "one result per part", "reason",
+    "never raises", "results", "own name", "own variant", "one result per part", "reason",
     "numbers", "counts", "unit", "clusters", "censoring", "rate", "interval", "on its scale", "bounds", "left out",
     "says something", "input unchanged", "same again", "order", "duplicates", "nothing counted", "nothing answered",
-    "one task", "another arm", "another kind",
+    "one task", "another variant", "another kind",
 ]  # fmt: skip
 """What the message of a failed check can name."""
 
@@ -64,7 +64,7 @@ PLACEHOLDER = re.compile(r"\b(todo|tbd|fixme|xxx|lorem|placeholder)\b|\.\.\.|…
 
 CONTRACT = ("Formula:", "Level:", "Bounds:", "Undefined", "Interval:")
 
-LIMITS: dict[Scale, tuple[float, float]] = {
+BOUNDS: dict[Scale, tuple[float, float]] = {
     "rate": (0, 1),
     "difference": (-1, 1),
     "requirements": (0, inf),
@@ -90,7 +90,7 @@ class _Sample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A measure on one run: what it gave, arm by arm."""
+    """A measure on one run: what it gave, variant by variant."""
 
     spec: MeasureSpec
     tallies: Tallies
@@ -98,15 +98,15 @@ class _Case:
 
     def results(self) -> Iterator[tuple[str, Result]]:
         """Yields each result, preceded by words that say where it was found."""
-        for arm, parts in self.found.items():
+        for variant, parts in self.found.items():
             for part, result in parts.items():
-                yield _where(arm, part), result
+                yield _where(variant, part), result
 
     def again(self, change: Callable[[Tallies], Tallies]) -> Iterator[tuple[str, Parts, Parts]]:
-        """Yields, arm by arm, what it gave before and what it gives for other tallies."""
+        """Yields, variant by variant, what it gave before and what it gives for other tallies."""
         tallies = change(self.tallies)
-        for arm, parts in self.found.items():
-            yield arm, parts, _computed(self.spec, tallies, arm)
+        for variant, parts in self.found.items():
+            yield variant, parts, _computed(self.spec, tallies, variant)
 
 
 def check_measure(spec: MeasureSpec, tallies: Iterable[Tallies] = ()) -> None:
@@ -129,7 +129,7 @@ def check_measure(spec: MeasureSpec, tallies: Iterable[Tallies] = ()) -> None:
         _check_duplicates(case)
         _check_nothing_answered(case)
         _check_one_task(case)
-        _check_another_arm(case)
+        _check_another_variant(case)
     for sample in samples:
         _check_other_runs(spec, sample)
 
@@ -185,28 +185,28 @@ def _check_names(spec: MeasureSpec, promise: Literal["kinds", "protocols"], name
 
 def _case(spec: MeasureSpec, tallies: Tallies) -> _Case:
     given = copied(tallies)
-    found = {arm: _computed(spec, given, arm) for arm in given.arms()}
+    found = {variant: _computed(spec, given, variant) for variant in given.variants()}
     if given != tallies:
         changed = [part for part in PARTS if getattr(given, part) != getattr(tallies, part)]
         _broken(spec, "input unchanged", f"computing it changes the tallies: {', '.join(changed)}")
     return _Case(spec, tallies, found)
 
 
-def _computed(spec: MeasureSpec, tallies: Tallies, arm: str) -> Parts:
+def _computed(spec: MeasureSpec, tallies: Tallies, variant: str) -> Parts:
     try:
-        measures = spec.compute(tallies, arm)
+        measures = spec.compute(tallies, variant)
     except Exception as error:  # noqa: BLE001  # whatever it is, it would end a report
-        _broken(spec, "never raises", f"raised {type(error).__name__}: {error} for prompt variant {arm!r}")
+        _broken(spec, "never raises", f"raised {type(error).__name__}: {error} for prompt variant {variant!r}")
     if not isinstance(measures, list | tuple) or not all(isinstance(measure, Measure) for measure in measures):
         _broken(spec, "results", f"expected a sequence of Measure, got {_short(measures)}")
     found: Parts = {}
     for measure in measures:
         part = (measure.stratum, measure.group)
-        where = _where(arm, part)
+        where = _where(variant, part)
         if measure.name != spec.name:
             _broken(spec, "own name", f"a result has the name {measure.name!r}, {where}")
-        if measure.arm != arm:
-            _broken(spec, "own arm", f"a result is for prompt variant {measure.arm!r}, {where}")
+        if measure.variant != variant:
+            _broken(spec, "own variant", f"a result is for prompt variant {measure.variant!r}, {where}")
         if part in found:
             _broken(spec, "one result per part", f"two results, {where}")
         if not isinstance(measure.result, Estimate | Undefined):
@@ -222,7 +222,7 @@ def _check_estimates(case: _Case) -> None:
         if isinstance(result, Estimate):
             _check_numbers(case.spec, result, where)
             _check_interval(case.spec, result, where)
-        _check_left_out(case.spec, result.left_out, where)
+        _check_excluded(case.spec, result.excluded, where)
 
 
 def _check_numbers(spec: MeasureSpec, found: Estimate, where: str) -> None:
@@ -261,7 +261,7 @@ def _check_interval(spec: MeasureSpec, found: Estimate, where: str) -> None:
         _broken(spec, "interval", f"it does not contain the value: {value:g} and {low:g} to {high:g}, {where}")
     if not low < high:
         _broken(spec, "interval", f"it has zero width at {value:g}, {where}")
-    least, most = LIMITS.get(spec.scale, (-inf, inf))
+    least, most = BOUNDS.get(spec.scale, (-inf, inf))
     ends = [end for end in (value, low, high) if isfinite(end)]
     if not all(least - rounding <= end <= most + rounding for end in ends):
         numbers = ", ".join(f"{end:g}" for end in ends)
@@ -276,8 +276,8 @@ def _ends(limits: Interval | None) -> tuple[float, float]:
     return -inf if limits.low is None else limits.low, inf if limits.high is None else limits.high
 
 
-def _check_left_out(spec: MeasureSpec, left_out: Mapping[str, int], where: str) -> None:
-    for reason, count in left_out.items():
+def _check_excluded(spec: MeasureSpec, excluded: Mapping[str, int], where: str) -> None:
+    for reason, count in excluded.items():
         if not reason.strip() or type(count) is not int or count < 1:
             _broken(
                 spec, "left out", f"expected a reason and a whole number from 1, got {reason!r}: {count!r}, {where}"
@@ -291,7 +291,7 @@ def _check_says_something(spec: MeasureSpec, cases: list[_Case]) -> None:
     results = [result for case in cases for _, result in case.results()]
     if not any(isinstance(result, Estimate) for result in results):
         _broken(spec, "says something", f"no estimate among {len(results)} results on {len(cases)} runs")
-    if not any(result.left_out for result in results):
+    if not any(result.excluded for result in results):
         _broken(spec, "left out", "no result reports missing answers, although the sample runs have gaps in every part")
 
 
@@ -299,38 +299,44 @@ def _check_says_something(spec: MeasureSpec, cases: list[_Case]) -> None:
 
 
 def _check_same_again(case: _Case) -> None:
-    for arm, parts, other in case.again(lambda tallies: tallies):
+    for variant, parts, other in case.again(lambda tallies: tallies):
         if other != parts:
-            _broken(case.spec, "same again", f"computing it again gives different results for prompt variant {arm!r}")
+            _broken(
+                case.spec, "same again", f"computing it again gives different results for prompt variant {variant!r}"
+            )
 
 
 def _check_order(case: _Case) -> None:
-    for arm, parts, other in case.again(backwards):
+    for variant, parts, other in case.again(backwards):
         if list(other) != list(parts):
-            _broken(case.spec, "order", f"the order of tallies changes the order of parts, for prompt variant {arm!r}")
+            _broken(
+                case.spec, "order", f"the order of tallies changes the order of parts, for prompt variant {variant!r}"
+            )
         for part, result in parts.items():
             if not _alike(case.spec, result, other[part]):
                 got = f"{_short(result)} and {_short(other[part])}"
-                _broken(case.spec, "order", f"the order of tallies changes the result: {got}, {_where(arm, part)}")
+                _broken(case.spec, "order", f"the order of tallies changes the result: {got}, {_where(variant, part)}")
 
 
 def _check_duplicates(case: _Case) -> None:
     if case.spec.scale not in ("rate", "difference"):
         return
-    for arm, parts, other in case.again(doubled):
+    for variant, parts, other in case.again(doubled):
         for part, result in parts.items():
             twice = other.get(part)
             if isinstance(result, Estimate) and not (
                 isinstance(twice, Estimate) and isclose(result.value, twice.value, rel_tol=1e-6, abs_tol=1e-9)
             ):
                 got = f"{_short(result)} and {_short(twice)}"
-                _broken(case.spec, "duplicates", f"doubling every count changes the value: {got}, {_where(arm, part)}")
+                _broken(
+                    case.spec, "duplicates", f"doubling every count changes the value: {got}, {_where(variant, part)}"
+                )
 
 
 def _alike(spec: MeasureSpec, one: Result, other: Result) -> bool:
     if isinstance(one, Undefined) or isinstance(other, Undefined):
         return one == other
-    counts = [(found.denominator, found.clusters, found.censoring, found.left_out) for found in (one, other)]
+    counts = [(found.denominator, found.clusters, found.censoring, found.excluded) for found in (one, other)]
     numbers = [(found.value, found.numerator, *_ends(found.interval)) for found in (one, other)]
     tolerance = 1e-4 if spec.scale in FITTED else 1e-6
     return counts[0] == counts[1] and all(
@@ -349,43 +355,43 @@ def _check_nothing_counted(spec: MeasureSpec) -> None:
 
 
 def _check_nothing_answered(case: _Case) -> None:
-    for arm, parts, other in case.again(unanswered):
+    for variant, parts, other in case.again(unanswered):
         if parts and not other:
             _broken(
                 case.spec,
                 "nothing answered",
-                f"expected Undefined and a reason, got nothing, for prompt variant {arm!r}",
+                f"expected Undefined and a reason, got nothing, for prompt variant {variant!r}",
             )
         for part, result in other.items():
-            where = _where(arm, part)
+            where = _where(variant, part)
             if isinstance(result, Estimate):
                 _broken(
                     case.spec, "nothing answered", f"a number, although nothing was answered, {_short(result)}, {where}"
                 )
-            if not result.left_out:
+            if not result.excluded:
                 _broken(case.spec, "nothing answered", f"it does not report how much is missing, {where}")
 
 
 def _check_one_task(case: _Case) -> None:
     for task in clusters(case.tallies):
-        for arm, _, other in case.again(partial(of_task, task=task)):
+        for variant, _, other in case.again(partial(of_task, task=task)):
             for part, result in other.items():
                 if isinstance(result, Estimate) and result.clusters != 1:
                     got = f"got {_short(result)} from {result.clusters}"
-                    _broken(case.spec, "one task", f"expected Undefined or one cluster, {got}, {_where(arm, part)}")
+                    _broken(case.spec, "one task", f"expected Undefined or one cluster, {got}, {_where(variant, part)}")
 
 
-def _check_another_arm(case: _Case) -> None:
-    for part, result in _computed(case.spec, case.tallies, "no such arm").items():
+def _check_another_variant(case: _Case) -> None:
+    for part, result in _computed(case.spec, case.tallies, "no such variant").items():
         if isinstance(result, Estimate):
-            _broken(case.spec, "another arm", f"a number from other prompt variants, {_short(result)}, part {part}")
+            _broken(case.spec, "another variant", f"a number from other prompt variants, {_short(result)}, part {part}")
 
 
 def _check_other_runs(spec: MeasureSpec, sample: _Sample) -> None:
-    for arm in sample.tallies.arms():
-        for part, result in _computed(spec, sample.tallies, arm).items():
+    for variant in sample.tallies.variants():
+        for part, result in _computed(spec, sample.tallies, variant).items():
             if isinstance(result, Estimate) and sample.kind not in spec.kinds:
-                where = f"{_short(result)}, {_where(arm, part)}"
+                where = f"{_short(result)}, {_where(variant, part)}"
                 _broken(
                     spec,
                     "another kind",
@@ -400,9 +406,9 @@ def _broken(spec: MeasureSpec, promise: Promise, message: str) -> NoReturn:
     raise AssertionError(f"{spec.name}, promise {promise!r}: {message}")
 
 
-def _where(arm: str, part: tuple[str, str]) -> str:
+def _where(variant: str, part: tuple[str, str]) -> str:
     stratum, group = part
-    return f"prompt variant {arm!r}, stratum {stratum!r}" + (f", group {group!r}" if group else "")
+    return f"prompt variant {variant!r}, stratum {stratum!r}" + (f", group {group!r}" if group else "")
 
 
 def _short(shown: object) -> str:

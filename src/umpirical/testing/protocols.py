@@ -75,7 +75,7 @@ def _card(protocol: Protocol[Any, Any], study: Mapping[str, Any]) -> None:
         _broken("card", f"{protocol.version!r} is not a version such as umpirical-{protocol.name}/1")
     form = protocol.record.model_fields.get("format")
     if form is None or not re.fullmatch(r"[\w-]+/\d+", str(form.default)):
-        _broken("card", "its record has no format such as judge-datasheet/1")
+        _broken("card", "its record has no format such as judge-datasheet/2")
     try:
         protocol.spec.model_validate({**study, "no_such_key": 1})
     except ValidationError:

@@ -51,15 +51,15 @@ class _Kind(NamedTuple):
     family: Family
     stratum: str
     delta: float
-    """Quality of content u minus that of v, in requirements."""
+    """Quality of content a minus that of b, in requirements."""
     log_length: float = 0.0
     repeats: int = 2
 
 
 KINDS = (
-    _Kind(Family.DELTA0, "list", 0.0),
-    _Kind(Family.DELTA0, "register", 0.0),
-    *(_Kind(Family.LADDER, "", delta) for delta in (0.5, 1.0, -1.0, 2.0, 4.0)),
+    _Kind(Family.EQUAL, "list", 0.0),
+    _Kind(Family.EQUAL, "register", 0.0),
+    *(_Kind(Family.GRADED, "", delta) for delta in (0.5, 1.0, -1.0, 2.0, 4.0)),
     *(_Kind(Family.FIGURES, "", delta) for delta in (1.0, -1.0, 2.0, -2.0)),
     _Kind(Family.LENGTH, "+25%", 0.0, 0.22),
     _Kind(Family.LENGTH, "+100%", 0.0, 0.69),
@@ -68,42 +68,50 @@ KINDS = (
 )
 
 CARRIERS = (
-    *(_Kind(Family.CARRIER_LADDER, edit, delta) for edit in ("deleted", "corrupted") for delta in (1.0, 2.0)),
-    _Kind(Family.CARRIER_DELTA0, "list", 0.0),
-    _Kind(Family.CARRIER_DELTA0, "whitespace", 0.0),
-    *(_Kind(Family.CARRIER_FIGURES, "", delta) for delta in (1.0, -1.0)),
+    *(_Kind(Family.OWN_GRADED, edit, delta) for edit in ("deleted", "corrupted") for delta in (1.0, 2.0)),
+    _Kind(Family.OWN_EQUAL, "list", 0.0),
+    _Kind(Family.OWN_EQUAL, "whitespace", 0.0),
+    *(_Kind(Family.OWN_FIGURES, "", delta) for delta in (1.0, -1.0)),
 )
 
 CROSSED = {
-    Family.LADDER: ("task", (1.0, 2.0, 4.0)),
+    Family.GRADED: ("task", (1.0, 2.0, 4.0)),
     Family.FIGURES: ("task", (1.0, 2.0)),
-    Family.CARRIER_FIGURES: ("carrier", (1.0,)),
+    Family.OWN_FIGURES: ("carrier", (1.0,)),
 }
-"""Families of quads, what their clusters are called, and their steps."""
+"""Families of crossed pairs, what their clusters are called, and their steps."""
 
 
 def compare_tallies() -> Tallies:
-    """A judge that compares, in two arms; some pairs were asked once, some have no answer in one order."""
+    """A judge that compares, in two variants; some pairs were asked once, some have no answer in one order."""
     rng = np.random.default_rng(1)
     judge = LatentJudge(1.0, 0.7, slot_bias=0.3, surface=0.7, lapse=0.02, length_weight=0.5)
     pairs, calls, outcomes = [], [], []
     vacuum: list[VacuumTally] = []
     quads: list[QuadTally] = []
     layouts: list[LayoutTally] = []
-    for arm, criterion in (("baseline", judge.criterion), ("strict", 1.2)):
+    for variant, criterion in (("baseline", judge.criterion), ("strict", 1.2)):
         for task, missing, kind in _cells():
             answers = _compare(replace(judge, criterion=criterion), kind, rng)
-            pairs.append(_pair_tally(task, arm, kind, answers, missing))
-            outcomes += [_outcome_tally(task, arm, kind, counts) for counts in _counts(answers)]
-            if kind.family == Family.DELTA0:
-                layouts += _layout_tallies(task, arm, kind, answers, missing)
+            pairs.append(_pair_tally(task, variant, kind, answers, missing))
+            outcomes += [_outcome_tally(task, variant, kind, counts) for counts in _counts(answers)]
+            if kind.family == Family.EQUAL:
+                layouts += _layout_tallies(task, variant, kind, answers, missing)
             one, two, tie = (int((answers == slot).sum()) for slot in (1, -1, 0))
             asked = CallTally(
-                task, arm, kind.family, kind.stratum, abs(kind.delta), answers.size, slot_1=one, slot_2=two, tie=tie
+                task,
+                variant,
+                kind.family,
+                kind.stratum,
+                abs(kind.delta),
+                answers.size,
+                position_1=one,
+                position_2=two,
+                tie=tie,
             )
             calls.append(_with_gaps(asked, missing))
-        vacuum += _vacuum_tallies(arm, rng)
-        quads += _quad_tallies(replace(judge, criterion=criterion), arm, rng)
+        vacuum += _vacuum_tallies(variant, rng)
+        quads += _quad_tallies(replace(judge, criterion=criterion), variant, rng)
     return Tallies(
         vacuum=tuple(vacuum),
         pairs=tuple(pairs),
@@ -139,12 +147,12 @@ def grade_tallies() -> Tallies:
     )
 
 
-def parts_of_tasks(arm: str, *, name: str = "task ", tasks: int = TASKS) -> tuple[PartTally, ...]:
+def parts_of_tasks(variant: str, *, name: str = "task ", tasks: int = TASKS) -> tuple[PartTally, ...]:
     """Every second task is in German, and the last one answers in JSON."""
     kinds = ("format={}", "language={}")
     values = [("json" if n == tasks - 1 else "prose", "de" if n % 2 else "en") for n in range(tasks)]
     return tuple(
-        PartTally(f"{name}{n}", arm, kind.format(value))
+        PartTally(f"{name}{n}", variant, kind.format(value))
         for n, each in enumerate(values)
         for kind, value in zip(kinds, each, strict=True)
     )
@@ -227,8 +235,8 @@ def agent_pair_tallies() -> Tallies:
                         stable=right + wrong, positional=positional, one_sided=one_sided, no_preference=neither,
                         both_correct=right, correct_calls=2 * right + positional + one_sided,
                         wrong_calls=2 * wrong + positional, tie_calls=one_sided + 2 * neither,
-                        slot_1_calls=right + wrong + 2 * positional + one_sided, slot_2_calls=right + wrong,
-                        one_sided_slot_1=one_sided, one_sided_u=one_sided, one_sided_u_slot_1=one_sided,
+                        position_1_calls=right + wrong + 2 * positional + one_sided, position_2_calls=right + wrong,
+                        one_sided_position_1=one_sided, one_sided_a=one_sided, one_sided_a_position_1=one_sided,
                     )
                 )  # fmt: skip
                 following, blind, turned, one, none = (int(each) for each in rng.multinomial(3, [0.2] * 5))
@@ -238,8 +246,10 @@ def agent_pair_tallies() -> Tallies:
                     )
                 )  # fmt: skip
                 if edit and not group:
-                    slot_1, slot_2 = int(pairs[-1].slot_1_calls), int(pairs[-1].slot_2_calls)
-                    asked = CallTally(cluster, "baseline", edit, "", None, 12, slot_1, slot_2, 12 - slot_1 - slot_2)
+                    position_1, position_2 = int(pairs[-1].position_1_calls), int(pairs[-1].position_2_calls)
+                    asked = CallTally(
+                        cluster, "baseline", edit, "", None, 12, position_1, position_2, 12 - position_1 - position_2
+                    )
                     calls.append(_with_gaps(asked, missing))
     return Tallies(calls=tuple(calls), pairs=tuple(pairs), quads=tuple(quads))
 
@@ -251,19 +261,19 @@ def labelled_tallies() -> Tallies:
     for number in range(TASKS):
         cluster, missing = f"prompt {number}", int(number < 4)
         for group in ("", "longer=chosen", "longer=rejected", "subset=math"):
-            right, wrong, slot_1, slot_2, neither = (int(each) for each in rng.multinomial(6, [0.2] * 5))
+            right, wrong, position_1, position_2, neither = (int(each) for each in rng.multinomial(6, [0.2] * 5))
             pairs.append(
                 PairTally(
                     cluster, "baseline", NATURAL, 0.0, 6, stratum=group, incomplete=missing,
-                    stable=right + wrong, positional=slot_1 + slot_2, no_preference=neither, both_correct=right,
-                    correct_calls=2 * right + slot_1 + slot_2, wrong_calls=2 * wrong + slot_1 + slot_2,
-                    tie_calls=2 * neither, slot_1_calls=right + wrong + 2 * slot_1,
-                    slot_2_calls=right + wrong + 2 * slot_2, slot_1_correct_calls=right + slot_1,
+                    stable=right + wrong, positional=position_1 + position_2, no_preference=neither, both_correct=right,
+                    correct_calls=2 * right + position_1 + position_2, wrong_calls=2 * wrong + position_1 + position_2,
+                    tie_calls=2 * neither, position_1_calls=right + wrong + 2 * position_1,
+                    position_2_calls=right + wrong + 2 * position_2, position_1_correct_calls=right + position_1,
                 )
             )  # fmt: skip
         named = pairs[-4]
         asked = CallTally(
-            cluster, "baseline", NATURAL, "", None, 12, int(named.slot_1_calls), int(named.slot_2_calls),
+            cluster, "baseline", NATURAL, "", None, 12, int(named.position_1_calls), int(named.position_2_calls),
             int(named.tie_calls),
         )  # fmt: skip
         calls.append(_with_gaps(asked, missing))
@@ -294,7 +304,7 @@ def _cells() -> Iterator[tuple[str, int, _Kind]]:
 
 
 def _compare(judge: LatentJudge, kind: _Kind, rng: Rng) -> Ints:
-    """+1 for slot 1, -1 for slot 2, 0 for a tie: two pairs, by order and repeat."""
+    """+1 for position 1, -1 for position 2, 0 for a tie: two pairs, by order and repeat."""
     taste = judge.surface * rng.normal(size=(2, 1, 1))
     evidence = judge.resolution * kind.delta + judge.length_weight * kind.log_length + taste
     order = np.array([1, -1])[None, :, None]
@@ -311,17 +321,17 @@ def _counts(answers: Ints) -> Iterator[tuple[int, int, int, int, int, int]]:
         yield one, two, tie, other_one, other_two, other_tie
 
 
-def _outcome_tally(task: str, arm: str, kind: _Kind, counts: tuple[int, int, int, int, int, int]) -> OutcomeTally:
-    return OutcomeTally(task, arm, kind.family, kind.stratum, kind.delta, 0.0, kind.log_length, counts, 1)
+def _outcome_tally(task: str, variant: str, kind: _Kind, counts: tuple[int, int, int, int, int, int]) -> OutcomeTally:
+    return OutcomeTally(task, variant, kind.family, kind.stratum, kind.delta, 0.0, kind.log_length, counts, 1)
 
 
-def _layout_tallies(task: str, arm: str, kind: _Kind, answers: Ints, missing: int) -> Iterator[LayoutTally]:
+def _layout_tallies(task: str, variant: str, kind: _Kind, answers: Ints, missing: int) -> Iterator[LayoutTally]:
     """Pairs go through the four cells of label and list, and through the places of the tie."""
     first = int(task.split()[1]) + 2 * (kind.stratum == "register")
     for number, pair in enumerate(answers, start=first):
         yield LayoutTally(
             task,
-            arm,
+            variant,
             kind.family,
             label_sign=1 - 2 * (number % 2),
             list_sign=1 - 2 * (number // 2 % 2),
@@ -333,8 +343,8 @@ def _layout_tallies(task: str, arm: str, kind: _Kind, answers: Ints, missing: in
         )
 
 
-def _pair_tally(task: str, arm: str, kind: _Kind, answers: Ints, missing: int) -> PairTally:
-    """Each pair counts once, with the mean over its repeats. Content u is in slot 1 of the first order only."""
+def _pair_tally(task: str, variant: str, kind: _Kind, answers: Ints, missing: int) -> PairTally:
+    """Each pair counts once, with the mean over its repeats. Content a is in position 1 of the first order only."""
     one, two = answers[:, 0], answers[:, 1]
     first, second, better = one, -two, int(np.sign(kind.delta))
     both, sided = (one != 0) & (two != 0), (one != 0) != (two != 0)
@@ -343,20 +353,20 @@ def _pair_tally(task: str, arm: str, kind: _Kind, answers: Ints, missing: int) -
         "positional": both & (one == two),
         "one_sided": sided,
         "no_preference": (one == 0) & (two == 0),
-        "one_sided_slot_1": sided & (one + two == 1),
-        "one_sided_u": sided & (first + second == 1),
-        "one_sided_u_slot_1": sided & (one == 1),
+        "one_sided_position_1": sided & (one + two == 1),
+        "one_sided_a": sided & (first + second == 1),
+        "one_sided_a_position_1": sided & (one == 1),
         "correct_calls": [better and first == better, better and second == better],
         "wrong_calls": [better and first == -better, better and second == -better],
         "tie_calls": answers == 0,
-        "slot_1_calls": answers == 1,
-        "slot_2_calls": answers == -1,
+        "position_1_calls": answers == 1,
+        "position_2_calls": answers == -1,
         "both_correct": better and (first == better) & (second == better),
     }
     counts: dict[str, Any] = {name: float(np.sum(column)) / kind.repeats for name, column in columns.items()}
     return PairTally(
         task,
-        arm,
+        variant,
         kind.family,
         abs(kind.delta),
         len(one),
@@ -367,17 +377,19 @@ def _pair_tally(task: str, arm: str, kind: _Kind, answers: Ints, missing: int) -
     )
 
 
-def _quad_tallies(judge: LatentJudge, arm: str, rng: Rng) -> Iterator[QuadTally]:
-    """Two quads of each step in each task, asked once; some have no answer in one version."""
+def _quad_tallies(judge: LatentJudge, variant: str, rng: Rng) -> Iterator[QuadTally]:
+    """Two crossed pairs of each step in each task, asked once; some have no answer in one version."""
     for number in range(TASKS):
         for family, (cluster, steps) in CROSSED.items():
             for step in steps:
                 quads = _crossed(judge, step, rng)
-                yield QuadTally(f"{cluster} {number}", arm, family, "", step, 2, incomplete=int(number < 4), **quads)
+                yield QuadTally(
+                    f"{cluster} {number}", variant, family, "", step, 2, incomplete=int(number < 4), **quads
+                )
 
 
 def _crossed(judge: LatentJudge, step: float, rng: Rng) -> dict[str, Any]:
-    """What two quads add to a tally: u is better under the first version by `step`, and v under the second."""
+    """What two crossed pairs add to a tally: a is better under the first version by `step`, and b under the second."""
     version, order = np.array([1, -1])[None, :, None], np.array([1, -1])[None, None, :]
     evidence = judge.resolution * step * version + judge.surface * rng.normal(size=(2, 1, 1))
     seen = order * evidence + judge.slot_bias + rng.normal(size=(2, 2, 2))
@@ -413,18 +425,18 @@ def _grade_pair_tally(task: str, kind: _Kind, given: NDArray[np.float64], missin
     )
 
 
-def _vacuum_tallies(arm: str, rng: Rng) -> Iterator[VacuumTally]:
+def _vacuum_tallies(variant: str, rng: Rng) -> Iterator[VacuumTally]:
     for number in range(TASKS):
         for stratum in ("empty", "whitespace"):
             yield VacuumTally(
-                f"task {number}", arm, stratum, 4, float(rng.binomial(8, 0.3)) / 2, unanswered=int(number < 3)
+                f"task {number}", variant, stratum, 4, float(rng.binomial(8, 0.3)) / 2, unanswered=int(number < 3)
             )
 
 
 def _with_gaps(answered: CallTally, missing: int) -> CallTally:
     """Adds `missing` calls each that were unparsed, failed and not asked yet, and reasonings to the verdicts."""
     planned = answered.planned + 3 * missing
-    verdicts = answered.slot_1 + answered.slot_2 + answered.tie + answered.graded
+    verdicts = answered.position_1 + answered.position_2 + answered.tie + answered.graded
     stated = verdicts - verdicts // 3
     # Tasks differ, as they do in a run.
     contradicted = min(stated, len(answered.cluster + answered.stratum) % 3)
@@ -589,7 +601,7 @@ _Counted = TypeVar("_Counted", bound=Tally)
 
 def _blank(tally: _Counted, **counts: float) -> _Counted:
     """A tally of the same part of the design that has these counts alone."""
-    part = ("cluster", "arm", "family", "stratum", "delta", "test", "group", "expectation")
+    part = ("cluster", "variant", "family", "stratum", "delta", "test", "group", "expectation")
     kept: dict[str, Any] = {name: getattr(tally, name) for name in part if hasattr(tally, name)} | counts
     return type(tally)(**kept)
 

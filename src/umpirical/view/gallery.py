@@ -31,7 +31,7 @@ FIRST = (
 
 FIGURES = 3
 
-ORDER = {"use": 0, "use-with-limits": 1, "not-enough-data": 2, "do-not-use": 3}
+ORDER = {"use": 0, "use-with-restrictions": 1, "not-enough-data": 2, "do-not-use": 3}
 """In which order decisions are shown; what is none of them comes last."""
 
 
@@ -41,7 +41,7 @@ class Figure:
 
     title: str
     value: str
-    limits: str
+    interval: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class WrittenGallery:
 
     index: Path
     pages: int
-    left_out: tuple[tuple[str, str], ...]
+    excluded: tuple[tuple[str, str], ...]
     """The runs without a page, each with the reason."""
 
 
@@ -78,33 +78,33 @@ def write_gallery(root: Path, folder: Path) -> WrittenGallery:
     """
     _refuse_other(folder)
     with _drafted(folder) as draft:
-        cards, left_out = _write_pages(root, draft)
+        cards, excluded = _write_pages(root, draft)
         if not cards:
             raise UsageError(f"no measured run under {root}", fix="run: umpirical run")
         template = environment("umpirical.view").get_template("gallery.html")
         (draft / "index.html").write_text(template.render(title="Judges", cards=cards), encoding="utf-8")
         _write_list(draft)
-    return WrittenGallery(folder / "index.html", len(cards), tuple(left_out))
+    return WrittenGallery(folder / "index.html", len(cards), tuple(excluded))
 
 
 def _write_pages(root: Path, draft: Path) -> tuple[list[Card], list[tuple[str, str]]]:
-    catalogue, cards, left_out = Catalogue(root), [], []
+    catalogue, cards, excluded = Catalogue(root), [], []
     for study in catalogue.studies():
         for run in study.runs:
             state = catalogue.state(run)
             if state.damage or not state.document:
-                left_out.append((run.folder.name, state.damage or "not measured yet"))
+                excluded.append((run.folder.name, state.damage or "not measured yet"))
                 continue
             try:
                 found = read_record(run.folder / state.document)
                 cards.append(_card(found, run))
                 page = found.protocol.page(found.record)
             except (UmpiricalError, ValueError, LookupError, TypeError, AttributeError) as error:
-                left_out.append((run.folder.name, str(error).partition("\n")[0]))
+                excluded.append((run.folder.name, str(error).partition("\n")[0]))
                 continue
             (draft / cards[-1].page).write_text(page, encoding="utf-8", errors="backslashreplace")
     cards.sort(key=lambda card: (ORDER.get(card.verdict, len(ORDER)), card.judge, card.created, card.page))
-    return cards, left_out
+    return cards, excluded
 
 
 def _card(found: ReadRecord, run: FoundRun) -> Card:

@@ -120,7 +120,7 @@ class RunLine:
 
     @property
     def spend(self) -> str:
-        return "" if self.state.booked is None else numbers.dollars(self.state.booked)
+        return "" if self.state.spent is None else numbers.dollars(self.state.spent)
 
 
 def every_run(catalogue: Catalogue) -> list[RunLine]:

@@ -19,10 +19,10 @@ from umpirical.domain.measures import Estimate
 from umpirical.domain.stimuli import Family
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.catalogue import ReadRecord, read_record
-from umpirical.protocols.protocol import DecidesByPolicy, HoldsToLimits
+from umpirical.protocols.protocol import DecidesByPolicy, HoldsToChecks
 from umpirical.reports import numbers
 from umpirical.reports.charts import DotCell, NotDrawn, dot_cell
-from umpirical.reports.gate import BaselineRecord, HeldLimit, own_measures
+from umpirical.reports.gate import BaselineRecord, HeldCheck, own_measures
 from umpirical.reports.record import AuditRow, MeasureRecord
 from umpirical.study.results import gate_run
 from umpirical.view.catalogue import Catalogue, FoundRun, opened
@@ -44,17 +44,17 @@ _LADDER = (
 )
 
 FAMILIES: Mapping[str, str] = (
-    dict.fromkeys(_EQUAL.split(), Family.DELTA0)
-    | dict.fromkeys(_LADDER.split(), Family.LADDER)
+    dict.fromkeys(_EQUAL.split(), Family.EQUAL)
+    | dict.fromkeys(_LADDER.split(), Family.GRADED)
     | dict.fromkeys(("figure-sensitivity", "figure-following", "figure-blind-preference"), Family.FIGURES)
     | dict.fromkeys(("conflict-loss", "conflict-excess"), Family.CONFLICT)
     | dict.fromkeys(("requirement-weight", "requirement-weight-ratio", "requirement-weight-test"), Family.SUBSET)
-    | dict.fromkeys(("carrier-following", "carrier-blind-preference"), Family.CARRIER_FIGURES)
+    | dict.fromkeys(("carrier-following", "carrier-blind-preference"), Family.OWN_FIGURES)
     | {
-        "dark-current": Family.VACUUM,
+        "dark-current": Family.BLANK,
         "length-preference": Family.LENGTH,
-        "carrier-sensitivity": Family.CARRIER_LADDER,
-        "carrier-false-preference": Family.CARRIER_DELTA0,
+        "carrier-sensitivity": Family.OWN_GRADED,
+        "carrier-false-preference": Family.OWN_EQUAL,
     }
 )
 """The family that a measure on controlled stimuli is about; those that it is also compared with are not shown."""
@@ -63,7 +63,7 @@ OUTCOMES = {"abstention-rate": "abstained", "unparsed-rate": "unparsed", "failur
 """Measures of calls lead to the calls that they count."""
 
 
-VERDICTS = {"slot_1": "1", "slot_2": "2", "tie": "tie", "graded": None}
+VERDICTS = {"position_1": "1", "position_2": "2", "tie": "tie", "graded": None}
 """The verdicts in a record's audit, and the answer of each. Which grade was given it does not say."""
 
 
@@ -71,7 +71,7 @@ def shares_of_audit(audit: Iterable[AuditRow]) -> Shares:
     """Returns the trials of a measured run as its record has counted them. It does not tell the orders apart."""
     counts: Counter[tuple[str | float | None, ...]] = Counter()
     for row in audit:
-        part = (row.family, row.stratum, row.delta, row.arm, None)
+        part = (row.family, row.stratum, row.delta, row.variant, None)
         for name, answer in VERDICTS.items():
             counts[*part, "verdict", answer] += getattr(row, name)
         for outcome in ("abstained", "unparsed", "failed", "unasked"):
@@ -82,11 +82,11 @@ def shares_of_audit(audit: Iterable[AuditRow]) -> Shares:
 def behind(measure: MeasureRecord, shares: Shares) -> Filters:
     """Returns the narrowest filters that hold for the trials behind a measure; of none, all trials of the run."""
     family, stratum = FAMILIES.get(measure.name, ""), measure.stratum
-    wanted = [("arm", measure.arm), ("outcome", OUTCOMES.get(measure.name, "")), ("family", family)]
+    wanted = [("variant", measure.variant), ("outcome", OUTCOMES.get(measure.name, "")), ("family", family)]
     # A part of the design is a step of a ladder, a part of a family, or a family: the test of a stress study.
     wanted += [("step", stratum), ("part", stratum)] if family else [("family", stratum)]
-    if (family, stratum) == (Family.LADDER, "0"):
-        wanted = [("arm", measure.arm), ("family", Family.DELTA0)]
+    if (family, stratum) == (Family.GRADED, "0"):
+        wanted = [("variant", measure.variant), ("family", Family.EQUAL)]
     found = Filters()
     for name, value in wanted:
         with suppress(UnknownValue):
@@ -112,7 +112,7 @@ class MeasureLine:
     about: str
     part: str
     value: str
-    limits: str
+    interval: str
     counts: str
     query: str
     trials: int
@@ -149,7 +149,7 @@ def run_page(request: ViewRequest) -> Response:
         total=shares.total(),
         documents=run_documents(run),
         decided=None if record is None else record.protocol.decision(record.record),
-        limits=_limits(record),
+        checks=_checks(record),
         **_lines(record, shares),
     )
 
@@ -206,10 +206,10 @@ def _estimates(view: ServedView, run: FoundRun, table: OpenTable) -> list[FirstE
     return view.estimates.of(opened(run), table)
 
 
-def _limits(found: ReadRecord | None) -> list[HeldLimit]:
-    if found is None or not isinstance(found.protocol, HoldsToLimits):
+def _checks(found: ReadRecord | None) -> list[HeldCheck]:
+    if found is None or not isinstance(found.protocol, HoldsToChecks):
         return []
-    return found.protocol.held_limits(found.record)
+    return found.protocol.held_checks(found.record)
 
 
 def _lines(found: ReadRecord | None, shares: Shares) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def _line(measure: MeasureRecord, shares: Shares) -> MeasureLine:
     parts = (
         numbers.part(measure.stratum),
         getattr(measure, "group", ""),
-        "" if measure.arm == BASELINE else measure.arm,
+        "" if measure.variant == BASELINE else measure.variant,
     )
     words = (measure.title, measure.about, ", ".join(filter(None, parts)))
     query, trials = found.query(), shares.total(found)
@@ -320,7 +320,7 @@ class Point:
 
     line: RunLine
     value: str
-    limits: str
+    interval: str
     verdict: str
     cell: DotCell | NotDrawn
     is_alike: bool
@@ -402,33 +402,33 @@ def _change(runs: Sequence[Measured]) -> Change | None:
 
 
 def _trends(runs: Sequence[Measured]) -> Iterator[Trend]:
-    """Yields the measures that the latest record limits, as each run has them."""
+    """Yields the measures that the latest record checks, as each run has them."""
     held = {each.line.run.key: _held(each) for each in runs}
-    for limit in held[runs[0].line.run.key].values():
-        points = (_point(each, held[each.line.run.key].get(_place(limit)), runs[0].stimuli, limit) for each in runs)
-        yield Trend(limit.title, limit.allowed, tuple(points))
+    for check in held[runs[0].line.run.key].values():
+        points = (_point(each, held[each.line.run.key].get(_place(check)), runs[0].stimuli, check) for each in runs)
+        yield Trend(check.title, check.allowed, tuple(points))
 
 
-def _held(measured: Measured) -> dict[tuple[str, str], HeldLimit]:
+def _held(measured: Measured) -> dict[tuple[str, str], HeldCheck]:
     protocol, record = measured.found.protocol, measured.found.record
-    held = protocol.held_limits(record) if isinstance(protocol, HoldsToLimits) else []
-    return {_place(limit): limit for limit in held}
+    held = protocol.held_checks(record) if isinstance(protocol, HoldsToChecks) else []
+    return {_place(check): check for check in held}
 
 
-def _place(limit: HeldLimit) -> tuple[str, str]:
-    return limit.measure, limit.stratum
+def _place(check: HeldCheck) -> tuple[str, str]:
+    return check.measure, check.stratum
 
 
-def _point(measured: Measured, held: HeldLimit | None, stimuli: str, limit: HeldLimit) -> Point:
+def _point(measured: Measured, held: HeldCheck | None, stimuli: str, check: HeldCheck) -> Point:
     record = measured.found.record
-    measure = next((each for each in own_measures(record) if (each.name, each.stratum) == _place(limit)), None)
+    measure = next((each for each in own_measures(record) if (each.name, each.stratum) == _place(check)), None)
     verdict, is_alike = held.verdict if held else "", measured.stimuli == stimuli
     if measure is None or not isinstance(measure.result, Estimate):
         missing = held.why if held else "not measured"
         why = missing if measure is None or measure.result.kind != "undefined" else measure.result.reason
         return Point(measured.line, "", why, verdict, NotDrawn(why), is_alike)
-    limits = [each for each in getattr(record, "limits", ()) if (each.measure, each.stratum) == _place(limit)]
-    own = next((each for each in limits if each.arm == measure.arm), None)
+    checks = [each for each in getattr(record, "checks", ()) if (each.measure, each.stratum) == _place(check)]
+    own = next((each for each in checks if each.variant == measure.variant), None)
     return Point(
         measured.line,
         numbers.measured_value(measure, measure.result),

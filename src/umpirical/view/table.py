@@ -29,7 +29,7 @@ COLUMNS: dict[str, str] = {
     "family": "family",
     "part": "coalesce(stratum, '')",
     "step": "delta",
-    "arm": "arm",
+    "variant": "variant",
     "order": '"order"',
     "outcome": "outcome",
     "slot": "coalesce(choice, label, value::varchar)",
@@ -42,7 +42,7 @@ TITLES = {
     "family": "Family",
     "part": "Part",
     "step": "Difference",
-    "arm": "Prompt variant",
+    "variant": "Prompt variant",
     "order": "Order",
     "outcome": "Outcome",
     "slot": "Answer",
@@ -182,7 +182,7 @@ select {", ".join(COLUMNS.values())}, count(*) from trial group by all limit {MO
 
 # Without an order: rows come as they are in the file, so that a page near the beginning is found at once.
 _PAGE = """
-select position, trial_id, stimulus_id, family, coalesce(stratum, '') as part, delta as step, arm, "order", repeat,
+select position, trial_id, stimulus_id, family, coalesce(stratum, '') as part, delta as step, variant, "order", repeat,
   outcome, coalesce(choice, label, value::varchar) as answer, why
 from trial where {where} and position > ? {order} limit {limit}
 """
@@ -199,12 +199,12 @@ class TrialRow:
     family: str
     part: str
     step: float | None
-    arm: str
+    variant: str
     order: str
     repeat: int
     outcome: str
     answer: str | None
-    """A slot, `tie`, or a grade; None without a verdict."""
+    """A position, `tie`, or a grade; None without a verdict."""
     why: str | None
     """Why there is no verdict."""
 

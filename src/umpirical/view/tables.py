@@ -188,7 +188,7 @@ class FirstEstimate:
     part: str
     value: str
     """`not yet`, if it says too little."""
-    limits: str
+    interval: str
     """The interval, or why there is no value."""
     counts: str
     key: str
@@ -242,7 +242,7 @@ def numbers_of(
         "planned": f"{planned:,}",
         "share": f"{done / planned:.0%}" if planned else "not planned yet",
         "done": str(done),
-        "spend": numbers.dollars(state.booked) if state.booked is not None else "$0",
+        "spend": numbers.dollars(state.spent) if state.spent is not None else "$0",
         "cap": _budget(agreed_budget(run.folder)),
     }
     if open_table is not None and open_table.reading is not None:
@@ -251,7 +251,7 @@ def numbers_of(
             found[name] = f"{sum(o.count for o in shares.options('outcome', _ALL) if o.value == name):,}"
         found["read"] = f"{open_table.reading.read:,}"
     for each in estimates:
-        found |= {f"{each.key}-value": each.value, f"{each.key}-limits": each.limits, f"{each.key}-counts": each.counts}
+        found |= {f"{each.key}-{part}": getattr(each, part) for part in ("value", "interval", "counts")}
     return found
 
 
@@ -277,8 +277,8 @@ def _measured(run: Run, open_table: OpenTable) -> list[FirstEstimate]:
 
 def _shown(spec: MeasureSpec, measure: Measure, place: int) -> FirstEstimate:
     record, result = measure_record(spec, measure), measure.result
-    arm = "" if measure.arm == BASELINE else f", prompt {measure.arm}"
-    words = (spec.title, f"{numbers.part(measure.stratum)}{arm}")
+    variant = "" if measure.variant == BASELINE else f", prompt {measure.variant}"
+    words = (spec.title, f"{numbers.part(measure.stratum)}{variant}")
     if isinstance(result, Undefined):
         return FirstEstimate(*words, "not yet", result.reason, "", f"estimate-{place}")
     assert isinstance(record.result, Estimate)  # noqa: S101  # as the result is
@@ -286,8 +286,8 @@ def _shown(spec: MeasureSpec, measure: Measure, place: int) -> FirstEstimate:
     if why := _too_early(spec, result):
         return FirstEstimate(*words, "not yet", why, counts, f"estimate-{place}")
     value = numbers.measured_value(record, record.result)
-    limits = numbers.measured_interval(record, record.result.interval)
-    return FirstEstimate(*words, value, limits, counts, f"estimate-{place}")
+    interval = numbers.measured_interval(record, record.result.interval)
+    return FirstEstimate(*words, value, interval, counts, f"estimate-{place}")
 
 
 def _too_early(spec: MeasureSpec, result: Estimate) -> str:
@@ -295,9 +295,9 @@ def _too_early(spec: MeasureSpec, result: Estimate) -> str:
         return f"{result.denominator:,} of {FEWEST_UNITS} {numbers.units(result.unit, FEWEST_UNITS)}"
     if result.clusters < FEWEST_TASKS:
         return f"{result.clusters:,} of {FEWEST_TASKS} tasks"
-    limits = result.interval
-    if limits is None or limits.low is None or limits.high is None:
+    interval = result.interval
+    if interval is None or interval.low is None or interval.high is None:
         return "no interval yet"
-    if spec.scale == "rate" and limits.high - limits.low > WIDEST:
+    if spec.scale == "rate" and interval.high - interval.low > WIDEST:
         return f"interval wider than {numbers.gap(WIDEST)}"
     return ""

@@ -98,8 +98,8 @@ class ShownTrial:
 
     def content(self, slot: Choice) -> str:
         """The name of the answer that was shown in a position."""
-        first = self.trial.presentation.order is Order.UV
-        return "A" if (slot == Choice.SLOT_1) == first else "B"
+        first = self.trial.presentation.order is Order.AB
+        return "A" if (slot == Choice.POSITION_1) == first else "B"
 
     @property
     def expected(self) -> str:
@@ -157,11 +157,11 @@ class Trials:
     def other_version(self, one: ShownTrial, table: TrialTable) -> ShownTrial | None:
         """Returns the same question about the other version, in the same order."""
         way = one.trial.presentation
-        shared, values = 'arm = ? and "order" = ?', [way.arm, way.order.value]
-        if one.stimulus.quad and {"quad", "version"} <= table.columns:
+        shared, values = 'variant = ? and "order" = ?', [way.variant, way.order.value]
+        if one.stimulus.crossed_pair and {"crossed_pair", "version"} <= table.columns:
             found = table.positions(
-                f"quad = ? and version <> ? and {shared} and repeat = ?",
-                [one.stimulus.quad, one.stimulus.version, *values, way.repeat],
+                f"crossed_pair = ? and version <> ? and {shared} and repeat = ?",
+                [one.stimulus.crossed_pair, one.stimulus.version, *values, way.repeat],
                 most=LIKELY_TWINS,
             )
         elif one.stimulus.parent:
@@ -216,7 +216,7 @@ class Shown:
 
     title: str
     words: str
-    left_out: int
+    excluded: int
     """Characters that are not shown."""
 
 

@@ -53,8 +53,8 @@ def test_a_table_of_pairs_in_both_orders(tmp_path):
     assert said["failure-rate"] == (1, 10)
     assert said["unparsed-rate"] == (0, 10)
     assert "no item was judged twice" in said["flip-rate"]
-    left_out = found.measures.get("same-slot-rate").result.left_out
-    assert left_out == {"without an answer in both orders": 1}
+    excluded = found.measures.get("same-slot-rate").result.excluded
+    assert excluded == {"without an answer in both orders": 1}
     assert found.counts["verdict"] == 9
     assert found.counts["failed"] == 1
     assert any("Blank-input preference" in line for line in found.cannot_tell)
@@ -347,7 +347,7 @@ def test_mlflow(tmp_path):
     assert found.scale == GradeScale("binary", ("no", "yes"))
     assert figures(found)["accuracy"] == (1, 2)
     assert figures(found)["failure-rate"] == (1, 3)
-    assert found.measures.get("accuracy", stratum="original").result.left_out == {"without a verdict": 1}
+    assert found.measures.get("accuracy", stratum="original").result.excluded == {"without a verdict": 1}
 
 
 def inspect_log(path, values, *, task="arithmetic"):

@@ -70,7 +70,7 @@ SPECIMENS = [
         plants="slot-locked",
         stranger=stranger,
         off_scale=("neither", "2 is better", None),
-        arm="forced-choice",
+        variant="forced-choice",
         is_config=True,
     ),
     Specimen(

@@ -55,7 +55,7 @@ def test_every_trial_is_a_sample_with_its_question_answer_and_outcome(run, log):
     for sample in found.samples:
         outcome, choice = expected[str(sample.id)]
         assert sample.metadata["outcome"] == outcome
-        assert {"family", "order", "layout", "step", "arm", "repeat", "stimulus"} <= sample.metadata.keys()
+        assert {"family", "order", "layout", "step", "variant", "repeat", "stimulus"} <= sample.metadata.keys()
         assert "[candidate " in sample.messages[0].content
         if outcome == "failed":
             failed += 1
@@ -101,7 +101,7 @@ def test_a_run_that_is_too_large_and_a_file_that_is_no_log_are_refused(run, tmp_
     with pytest.raises(UsageError, match=r"must end in \.eval"):
         export.export_run(run, tmp_path / "log.txt")
     monkeypatch.setattr(export, "MOST_SAMPLES", 10)
-    with pytest.raises(UsageError, match="the limit for an export is 10"):
+    with pytest.raises(UsageError, match="the check for an export is 10"):
         export.export_run(run, tmp_path / "log.eval")
 
 

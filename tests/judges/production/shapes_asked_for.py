@@ -1,4 +1,4 @@
-"""What a server answers to each judge: in the shape that its prompt asks for, with planted defects.
+"""What a server answers to each judge: in the shape that its prompt asks for, with true value defects.
 
 Every draw depends on the text that was sent alone, so a run of the same study always has the same answers.
 """
@@ -8,8 +8,8 @@ import json
 import re
 from dataclasses import dataclass, field
 
-SLOT_1, SLOT_2 = 0.5, 0.3
-"""How often slot 1 and slot 2 are named, whatever is in them; the rest are ties."""
+POSITION_1, POSITION_2 = 0.5, 0.3
+"""How often position 1 and position 2 are named, whatever is in them; the rest are ties."""
 
 MALFORMED = 0.1
 CONTRADICTED = 0.2
@@ -118,8 +118,8 @@ def comparing(write):
         if is_garbled(text):
             return garbled(text)
         ties = write.__name__ not in SILENT
-        place = draw(text, "slot") * (1.0 if ties else SLOT_1 + SLOT_2)
-        verdict = "1" if place < SLOT_1 else "2" if place < SLOT_1 + SLOT_2 else "tie"
+        place = draw(text, "slot") * (1.0 if ties else POSITION_1 + POSITION_2)
+        verdict = "1" if place < POSITION_1 else "2" if place < POSITION_1 + POSITION_2 else "tie"
         contradicts = draw(text, "contradicts") < CONTRADICTED
         return write(verdict, OTHER[verdict] if contradicts else verdict, text)
 

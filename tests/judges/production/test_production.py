@@ -1,6 +1,6 @@
 """Judges in the shapes of production, run as they are written, against a server that answers as they ask.
 
-What is planted in the answers has to come out: the lean to a slot, wrong grades, malformed answers, and reasonings
+What is built in in the answers has to come out: the lean to a position, wrong grades, malformed answers, and reasonings
 that state another verdict than is given.
 """
 
@@ -18,11 +18,11 @@ from tests.judges.production.shapes_asked_for import (
     DECLINED,
     GRADING,
     MALFORMED,
+    POSITION_1,
+    POSITION_2,
     ROWS,
     SHIFT,
     SILENT,
-    SLOT_1,
-    SLOT_2,
     WRONG,
     comparing,
     gold,
@@ -42,11 +42,11 @@ LOOKED_AT = {"five_way_pair", "schema_pair", "absolute_grading"}
 """Messages, a schema and columns of the data: their runs are verified, and their pages looked at."""
 
 
-def is_near(report, name, planted, stratum=""):
-    """Whether a measure holds a planted value: within its interval, made twice as wide."""
+def is_near(report, name, true_value, stratum=""):
+    """Whether a measure holds a true value: within its interval, made twice as wide."""
     result = report.measure(name, stratum=stratum).result
     margin = (result.interval.high - result.interval.low) / 2
-    return result.interval.low - margin <= planted <= result.interval.high + margin
+    return result.interval.low - margin <= true_value <= result.interval.high + margin
 
 
 def entry(name, url):
@@ -80,11 +80,11 @@ def test_there_are_at_least_twenty_and_each_has_five_lines_at_most():
 def test_a_judge_that_compares_is_measured_as_it_is(tmp_path, write):
     name = write.__name__
     report, server = measured(tmp_path, name, comparing(write), {"design": {"size": "screen"}})
-    both = SLOT_1 + SLOT_2
+    both = POSITION_1 + POSITION_2
     assert report.record.complete
     assert is_near(report, "unparsed-rate", MALFORMED)
-    assert is_near(report, "slot-1-rate", SLOT_1 / both if name in SILENT else SLOT_1)
-    assert is_near(report, "slot-2-rate", SLOT_2 / both if name in SILENT else SLOT_2)
+    assert is_near(report, "slot-1-rate", POSITION_1 / both if name in SILENT else POSITION_1)
+    assert is_near(report, "slot-2-rate", POSITION_2 / both if name in SILENT else POSITION_2)
     if name not in SILENT:
         assert is_near(report, "dark-current", both)
     _held_to_its_reasoning(report, reasons=name not in SILENT)

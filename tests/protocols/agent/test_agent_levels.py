@@ -1,4 +1,4 @@
-"""Items of a rubric that are graded in levels: what is planted in a judge is found, and is counted apart."""
+"""Items of a rubric that are graded in levels: what is built in in a judge is found, and is counted apart."""
 
 import json
 from collections import Counter
@@ -125,12 +125,12 @@ def test_a_planted_share_of_guesses_is_found(rehearsed, stimuli, judge):
     report = report_of(rehearsed, f"{judge}-*")
     for item in report.levels:
         exact, off = value(item, "accuracy"), value(item, "mean-absolute-error")
-        planted = 1 - lapse * (1 - 1 / len(item.labels))
-        assert exact.interval.low - 1e-9 <= planted <= exact.interval.high + 1e-9
+        true_value = 1 - lapse * (1 - 1 / len(item.labels))
+        assert exact.interval.low - 1e-9 <= true_value <= exact.interval.high + 1e-9
         golds = [item.labels.index(each.gold) for each in stimuli if each.stratum == item.name]
         far = [sum(abs(gold - guess) for guess in range(len(item.labels))) / len(item.labels) for gold in golds]
-        planted = lapse * sum(far) / len(far)
-        assert off.interval.low - 1e-9 <= planted <= off.interval.high + 1e-9
+        true_value = lapse * sum(far) / len(far)
+        assert off.interval.low - 1e-9 <= true_value <= off.interval.high + 1e-9
 
 
 def test_a_judge_of_the_last_message_does_not_follow_what_was_rewritten_earlier(rehearsed):
@@ -151,12 +151,12 @@ def test_a_judge_that_grades_one_level_too_low_is_found_out_exactly(rehearsed, s
     assert value(item, "mean-absolute-error").value == pytest.approx(1 - lowest / len(told))
     assert value(item, "grade-bias").value == pytest.approx(lowest / len(told) - 1)
     assert value(item, "within-one").value == 1
-    assert sum(value(item, "accuracy").left_out.values()) == sum(one.texts for one in item.graded if not one.given) > 0
+    assert sum(value(item, "accuracy").excluded.values()) == sum(one.texts for one in item.graded if not one.given) > 0
 
 
 def test_levels_decide_nothing_and_stand_on_the_page_and_the_card(rehearsed):
     report = report_of(rehearsed, "last-message-*")
-    assert not any("level" in limit.measure for limit in report.limits)
+    assert not any("level" in check.measure for check in report.checks)
     assert any(finding.startswith("checks: it gives") for finding in report.findings)
     [page] = rehearsed.glob("runs/last-message-*/agent.html")
     text = page.read_text()

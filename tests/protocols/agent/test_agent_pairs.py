@@ -92,7 +92,7 @@ def test_each_decision(reports):
 
 def test_one_study_has_judges_of_both_kinds_and_each_is_asked_about_its_own(reports):
     graded, compared = reports["sound-auditor"], reports["compare-sound-auditor"]
-    assert not any(row.slot_1 + row.slot_2 + row.tie for row in graded.audit)
+    assert not any(row.position_1 + row.position_2 + row.tie for row in graded.audit)
     assert not any(row.graded for row in compared.audit)
     assert graded.labels == ("violated", "satisfied")
     assert compared.labels is None
@@ -128,12 +128,13 @@ def test_a_judge_of_slots_is_found_by_its_slots_and_not_taken_for_blind_to_the_p
     report = reports["compare-slot-1"]
     assert value(report, "positional-preference") > 0.7
     assert value(report, "policy-blind-preference") < 0.1
-    broken = [limit.measure for limit in report.limits if limit.state == "broken"]
+    broken = [check.measure for check in report.checks if check.state == "broken"]
     assert broken == ["policy-sensitivity", "policy-agreement", "positional-preference"]
 
 
 def test_who_reads_no_policy_or_no_run_is_right_in_exactly_one_half(fixed):
-    """The run that it likes is right under one policy and wrong under the other, and so is whatever is in slot 1."""
+    """The run that it likes is right under one policy and wrong under the other, and so is whatever is in position
+    1."""
     for name in ("tasteful", "always_1"):
         assert value(fixed[name], "policy-sensitivity") == 0.5
         found = [each.result for each in fixed[name].measures if each.name == "policy-sensitivity"]
@@ -155,13 +156,13 @@ def test_the_parts_of_pairs_add_up_to_1_everywhere(reports, fixed):
             assert (len(sums) > 10) == (report.labels is None)
 
 
-def test_what_has_no_verdict_is_left_out_counted_and_never_a_number(fixed):
+def test_what_has_no_verdict_is_excluded_counted_and_never_a_number(fixed):
     report = fixed["mumbling"]
     asked = sum(row.planned for row in report.audit)
     assert sum(row.unparsed + row.failed + row.tie for row in report.audit) == asked
     found = measure(report, "policy-sensitivity").result
     assert found.value == 0
-    assert found.denominator + sum(found.left_out.values()) == asked / 2
+    assert found.denominator + sum(found.excluded.values()) == asked / 2
     assert found.bounds[1] > 0
     assert {each.outcome for each in report.trouble} == {"unparsed", "failed"}
     assert report.decision.verdict == "not-enough-data"
@@ -171,7 +172,7 @@ def test_every_planted_value_lies_in_its_interval(reports, stimuli):
     """The expected value of each measure, from what each judge reads, by a count of its own."""
     missed, held = [], 0
     for name, profile in PAIR_AUDITOR_PROFILES.items():
-        expected = planted(profile, stimuli)
+        expected = true_value(profile, stimuli)
         for found in reports[f"compare-{name}"].measures:
             if (found.name, found.stratum, found.group) not in expected or found.result.kind == "undefined":
                 continue
@@ -200,7 +201,7 @@ def test_every_pair_is_true_by_program_and_turns_with_the_policy(stimuli):
         keeps = [policy.holds(transcript_from_text(text)) for text in pair.candidates]
         assert sorted(keeps) == [False, True]
         assert pair.expectation == GivenWinner(keeps.index(True))
-        quads[pair.quad][pair.version] = pair
+        quads[pair.crossed_pair][pair.version] = pair
     assert len(quads) > 80
     for versions in quads.values():
         assert set(versions) == {WRITTEN, OPPOSITE}
@@ -282,7 +283,7 @@ def test_the_page_and_the_card_are_made_of_the_record(study, umpirical):
     assert all(pair.changes and pair.right < 1 for pair in report.wrong_pairs)
 
 
-def planted(profile, stimuli):
+def true_value(profile, stimuli):
     """Hits and pairs of every measure, by name, edit and group."""
     counted, quads = defaultdict(lambda: [0.0, 0]), defaultdict(dict)
 
@@ -298,16 +299,16 @@ def planted(profile, stimuli):
             continue
         u, v = each.candidates
         uv, vu = choice_shares(profile, each.task, u, v, 1), choice_shares(profile, each.task, v, u, 1)
-        won = [uv.slot_1 * vu.slot_2, uv.slot_2 * vu.slot_1]
-        named = [uv.slot_1 + vu.slot_2, uv.slot_2 + vu.slot_1]
+        won = [uv.position_1 * vu.position_2, uv.position_2 * vu.position_1]
+        named = [uv.position_1 + vu.position_2, uv.position_2 + vu.position_1]
         better = each.expectation.candidate
         add("policy-sensitivity", each, named[better] / 2)
         add("right-in-both-orders", each, won[better])
         add("wrong-in-both-orders", each, won[1 - better])
-        add("positional-preference", each, uv.slot_1 * vu.slot_1 + uv.slot_2 * vu.slot_2)
+        add("positional-preference", each, uv.position_1 * vu.position_1 + uv.position_2 * vu.position_2)
         add("neither-order-preference", each, uv.tie * vu.tie)
         add("one-order-preference", each, uv.tie * (1 - vu.tie) + (1 - uv.tie) * vu.tie)
-        quads[each.quad][each.version] = (each, won)
+        quads[each.crossed_pair][each.version] = (each, won)
     for versions in quads.values():
         (first, one), (_, two) = versions[WRITTEN], versions[OPPOSITE]
         add("policy-following", first, one[0] * two[1])

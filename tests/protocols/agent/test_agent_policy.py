@@ -36,7 +36,7 @@ def reports(study):
 
 def test_the_shipped_policy_has_the_values_that_were_agreed():
     policy = SHELF.preset()
-    assert [(limit.measure, limit.kind, limit.value) for limit in policy.limits("grade")] == [
+    assert [(check.measure, check.kind, check.value) for check in policy.checks("grade")] == [
         ("violation-detection", "at_least", 0.80),
         ("policy-agreement", "at_least", 0.40),
         ("false-alarm", "at_most", 0.10),
@@ -44,7 +44,7 @@ def test_the_shipped_policy_has_the_values_that_were_agreed():
         ("unparsed-rate", "at_most", 0.02),
         ("failure-rate", "at_most", 0.02),
     ]
-    assert [(limit.measure, limit.kind, limit.value) for limit in policy.limits("compare")[:4]] == [
+    assert [(check.measure, check.kind, check.value) for check in policy.checks("compare")[:4]] == [
         ("policy-sensitivity", "at_least", 0.80),
         ("policy-agreement", "at_least", 0.40),
         ("positional-preference", "at_most", 0.10),
@@ -60,9 +60,9 @@ def test_a_policy_file_makes_a_judge_pass_and_another_makes_one_fail(reports, tm
     weak, sound = reports["no-calls"], reports["sound-auditor"]
     assert weak.decision.verdict == "do-not-use"
     lenient = AGENT.hold(weak, str(tmp_path / "lenient.yaml"))
-    assert lenient.decision.verdict in {"use", "use-with-limits"}
+    assert lenient.decision.verdict in {"use", "use-with-restrictions"}
     assert AGENT.policy_name(lenient) == "lenient"
-    assert [limit.measure for limit in lenient.limits] == [
+    assert [check.measure for check in lenient.checks] == [
         "violation-detection",
         "policy-agreement",
         "false-alarm",
@@ -72,11 +72,11 @@ def test_a_policy_file_makes_a_judge_pass_and_another_makes_one_fail(reports, tm
     assert sound.decision.verdict != "do-not-use"
     strict = AGENT.hold(sound, str(tmp_path / "strict.yaml"))
     assert strict.decision.verdict in {"do-not-use", "not-enough-data"}
-    assert [limit.value for limit in strict.limits] == [0.999]
+    assert [check.value for check in strict.checks] == [0.999]
     assert AGENT.as_published(sound, strict) == strict
 
 
-def test_the_shipped_policy_is_left_out_of_the_record_and_ones_own_is_in_it(reports):
+def test_the_shipped_policy_is_excluded_of_the_record_and_ones_own_is_in_it(reports):
     report = reports["sound-auditor"]
     assert "policy" not in json.loads(AGENT.render(report))
     assert AGENT.policy_name(report) == "agent"
@@ -88,16 +88,16 @@ def test_the_shipped_policy_is_left_out_of_the_record_and_ones_own_is_in_it(repo
         assert own.decision.title in text
 
 
-def test_a_limit_that_is_not_essential_restricts_the_use_and_is_named(reports):
+def test_a_check_that_is_not_essential_restricts_the_use_and_is_named(reports):
     noted = {"measure": "violation-detection", "at_least": 0.99, "essential": False}
     own = AGENT.hold(reports["no-calls"], {"grade": [noted, {"measure": "failure-rate", "at_most": 0.5}]})
-    assert own.decision.verdict == "use-with-limits"
+    assert own.decision.verdict == "use-with-restrictions"
     assert any(sentence.startswith("Violation detection") for sentence in own.decision.sentences)
 
 
 def test_a_policy_that_asks_for_nothing_right_is_never_a_plain_use(reports):
     own = AGENT.hold(reports["no-calls"], {"grade": [{"measure": "failure-rate", "at_most": 0.5}]})
-    assert own.decision.verdict == "use-with-limits"
+    assert own.decision.verdict == "use-with-restrictions"
     assert "Correctness was not checked" in " ".join(own.decision.sentences)
 
 

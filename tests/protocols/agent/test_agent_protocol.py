@@ -69,9 +69,9 @@ def test_every_planted_value_lies_in_its_interval(reports, study):
     """The expected value of each measure, from what each auditor reads, by a count of its own."""
     missed, held = [], 0
     for name, report in reports.items():
-        expected = planted(AUDITOR_PROFILES[name], stimuli_of(study))
+        expected = true_value(AUDITOR_PROFILES[name], stimuli_of(study))
         for measure in report.measures:
-            if measure.arm == "baseline" and (measure.name, measure.stratum, measure.group) in expected:
+            if measure.variant == "baseline" and (measure.name, measure.stratum, measure.group) in expected:
                 hits, texts = expected[measure.name, measure.stratum, measure.group]
                 if texts < 12 or measure.result.kind == "undefined":
                     continue
@@ -88,7 +88,7 @@ def test_truth_is_balanced_over_policies_and_over_texts(study):
     assert check_crossing(stimuli).passed
     twins = defaultdict(dict)
     for stimulus in stimuli:
-        twins[stimulus.quad][stimulus.version] = stimulus
+        twins[stimulus.crossed_pair][stimulus.version] = stimulus
     both = [found for found in twins.values() if len(found) == 2]
     assert len(both) > 200
     assert all(found[WRITTEN].candidates == found[OPPOSITE].candidates for found in both)
@@ -128,7 +128,7 @@ def test_answers_that_cannot_be_read_do_not_help_to_pass(tmp_path, umpirical):
     umpirical("run", folder, "--yes", "--trust", "--no-preflight")
     [path] = folder.glob("runs/*/agent.json")
     report = AgentReport.model_validate_json(path.read_text())
-    [alarm] = [limit for limit in report.limits if limit.measure == "false-alarm"]
+    [alarm] = [check for check in report.checks if check.measure == "false-alarm"]
     assert alarm.verdict != "PASS"
     assert report.decision.verdict == "do-not-use"
     assert json.loads(path.read_text())["trouble"]
@@ -139,7 +139,7 @@ def stimuli_of(study: Path) -> StimulusSet:
     return StimulusSet(folder)
 
 
-def planted(profile, stimuli):
+def true_value(profile, stimuli):
     """Hits and texts of every measure, by name, edit and group."""
     shares = {each.id: violated_share(profile, each.task, each.candidates[0], 1) for each in stimuli}
     known = {each.id: each for each in stimuli}
@@ -155,7 +155,7 @@ def planted(profile, stimuli):
 
     for each in known.values():
         said, broken = shares[each.id], each.gold == "violated"
-        twins[each.quad][each.version] = each
+        twins[each.crossed_pair][each.version] = each
         add("violation-detection" if broken else "false-alarm", each, said)
         add("accuracy", each, said if broken else 1 - said)
         if each.parent and each.version == WRITTEN:

@@ -80,8 +80,8 @@ def test_a_verifier_that_cannot_be_asked_leaves_everything_open(tmp_path, umpiri
     assert "are not rewritten yet" in err
 
 
-def test_what_people_have_not_settled_is_left_out_if_the_study_says_so(tmp_path, umpirical):
-    folder = study_of(tmp_path / "s", more="review: {undecided: leave-out}\n")
+def test_what_people_have_not_settled_is_excluded_if_the_study_says_so(tmp_path, umpirical):
+    folder = study_of(tmp_path / "s", more="review: {undecided: exclude}\n")
     umpirical("generate", folder, "--yes")
     umpirical("run", folder, "--yes")
     report = report_of(folder)

@@ -36,9 +36,9 @@ def judge(place, said, latencies=(100.0, 200.0, 900.0)):
     return Option("judge", f"judge-{place}", "", (place,), 1, said, np.ones(len(said), dtype=bool), given, latencies)
 
 
-def readout(place, said, *, name="both-orders"):
+def scoring_method(place, said, *, name="both-orders"):
     everything = np.ones(len(said), dtype=bool)
-    return Option("readout", f"judge-{place}, {name}", name, (place,), 2, said, everything, len(said) / 2, ())
+    return Option("scoring_method", f"judge-{place}, {name}", name, (place,), 2, said, everything, len(said) / 2, ())
 
 
 def jury(places, columns):
@@ -66,8 +66,9 @@ def costs(judges, *, extra=()):
 
 
 def sample():
-    """A good and dear judge, a poor and cheap one, one that is dominated, one without a price, a readout and a jury."""
+    """A good and dear judge, a poor and cheap one, one that is dominated, one without a price, a scoring method and a
+    jury."""
     columns = [votes(0.95, 1), votes(0.6, 2), votes(0.62, 3), votes(0.9, 4)]
     prices = [priced("2.5"), priced("0.1", uncertain="0.02"), priced("3"), priced(None)]
-    extra = [readout(1, votes(0.75, 5)), jury([0, 1, 2], columns[:3])]
+    extra = [scoring_method(1, votes(0.75, 5)), jury([0, 1, 2], columns[:3])]
     return costs(list(zip(columns, prices, strict=True)), extra=extra)

@@ -17,10 +17,10 @@ from umpirical.judges.judge import Capabilities
 from umpirical.measures.catalogue import measure_all
 from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
 from umpirical.protocols.datasheet.spec import PRESETS, preset
+from umpirical.reports.checks import hold_checks
 from umpirical.reports.decision import DecisionRecord, decide
-from umpirical.reports.limits import hold_limits
 from umpirical.reports.policy import Policy
-from umpirical.reports.record import LimitRecord, measure_record, part_record
+from umpirical.reports.record import CheckRecord, measure_record, part_record
 from umpirical.runs.judgments import judgment_row
 from umpirical.runs.plan import Design, shown
 from umpirical.store.parquet import row_writer
@@ -29,7 +29,7 @@ from umpirical.store.schemas import judgment_schema
 Judge = Callable[[str, str, str], str]
 """From a task and two answers to `1`, `2`, `tie`, `abstain`, or words that are no verdict."""
 
-_CHOICES = {"1": Choice.SLOT_1, "2": Choice.SLOT_2, "tie": Choice.TIE}
+_CHOICES = {"1": Choice.POSITION_1, "2": Choice.POSITION_2, "tie": Choice.TIE}
 
 
 def count(judge: Judge, stimuli: Iterable[Stimulus], *, repeats: int = 1) -> Tallies:
@@ -60,18 +60,18 @@ def policies() -> list[Policy]:
     return [preset(name) for name in PRESETS]
 
 
-def limits_of(tallies: Tallies, policies: Sequence[Policy]) -> dict[str, list[LimitRecord]]:
-    """The limits of each policy, by its name, from the measures that they need."""
-    asked = [limit for policy in policies for limit in policy.compare]
-    needs = [need.measure for limit in asked for cure in limit.cures for need in cure.needs]
-    names = {*(limit.measure for limit in asked), *needs}
+def checks_of(tallies: Tallies, policies: Sequence[Policy]) -> dict[str, list[CheckRecord]]:
+    """The checks of each policy, by its name, from the measures that they need."""
+    asked = [check for policy in policies for check in policy.compare]
+    needs = [need.measure for check in asked for cure in check.cures for need in cure.needs]
+    names = {*(check.measure for check in asked), *needs}
     found = measure_all(tallies, kind="compare", protocol="datasheet", only=names)
     measures = [(part_record if measure.group else measure_record)(spec, measure) for spec, measure in found]
-    return {one.policy: hold_limits(one, "compare", measures, ["baseline"]) for one in policies}
+    return {one.policy: hold_checks(one, "compare", measures, ["baseline"]) for one in policies}
 
 
 def decisions(judge: Judge, stimuli: Iterable[Stimulus]) -> dict[str, DecisionRecord]:
     """What each shipped policy makes of a judge, by the policy's name."""
     chosen = policies()
-    limits = limits_of(count(judge, stimuli), chosen)
-    return {policy.policy: decide(policy, limits[policy.policy]) for policy in chosen}
+    checks = checks_of(count(judge, stimuli), chosen)
+    return {policy.policy: decide(policy, checks[policy.policy]) for policy in chosen}

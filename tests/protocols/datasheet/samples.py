@@ -124,14 +124,15 @@ def threshold(value=1.0, censoring="left", low=None, high=1.0):
     )
 
 
-def undefined(reason="no pair of this step was asked", **left_out):
-    return Undefined(reason=reason, left_out=left_out)
+def undefined(reason="no pair of this step was asked", **excluded):
+    return Undefined(reason=reason, excluded=excluded)
 
 
-def measure(name, result, stratum="", arm="baseline", planted=None):
+def measure(name, result, stratum="", variant="baseline", true_value=None):
     title, about, worse = TITLES.get(name, (name, "", "depends"))
     return MeasureRecord(
-        name=name, title=title, about=about, worse=worse, arm=arm, stratum=stratum, result=result, planted=planted,
+        name=name, title=title, about=about, worse=worse, variant=variant, stratum=stratum, result=result,
+        true_value=true_value,
         scale=SCALES.get(name, "rate"),
     )  # fmt: skip
 
@@ -145,25 +146,25 @@ def fitted(value, low, high, unit="pair", n=270, **more):
     )
 
 
-def qwen_measures(arm="baseline"):
+def qwen_measures(variant="baseline"):
     """As published, with three unparsed answers left out of one denominator."""
-    measures = [measure(name, estimate(k, n, unit), stratum, arm) for name, stratum, k, n, unit in QWEN32B]
-    measures.insert(20, measure("detection-threshold", threshold(), "", arm))
-    left_out = estimate(30.5, 117, "call", left_out={"unparsed": 3}, bounds=(0.254, 0.28))
-    measures[4] = measure("raw-false-preference", left_out, "", arm)
+    measures = [measure(name, estimate(k, n, unit), stratum, variant) for name, stratum, k, n, unit in QWEN32B]
+    measures.insert(20, measure("detection-threshold", threshold(), "", variant))
+    excluded = estimate(30.5, 117, "call", excluded={"unparsed": 3}, bounds=(0.254, 0.28))
+    measures[4] = measure("raw-false-preference", excluded, "", variant)
     return measures
 
 
-def llama_measures(arm="baseline", planted=True):
-    """A judge whose defects are known: one planted value lies outside its interval."""
+def llama_measures(variant="baseline", true_value=True):
+    """A judge whose defects are known: one true value lies outside its interval."""
     measures = [
-        measure(name, estimate(LLAMA8B[name][s], n, unit), s, arm, LLAMA8B[name][s] / n if planted else None)
+        measure(name, estimate(LLAMA8B[name][s], n, unit), s, variant, LLAMA8B[name][s] / n if true_value else None)
         for name, s, _, n, unit in QWEN32B
     ]
     uncensored = threshold(4.0, "none", 2.714286, 4.0)
-    measures.insert(20, measure("detection-threshold", uncensored, "", arm, 3.5 if planted else None))
-    if planted:
-        measures[15] = measure("target-sensitivity", estimate(61, 100), "1", arm, 0.45)
+    measures.insert(20, measure("detection-threshold", uncensored, "", variant, 3.5 if true_value else None))
+    if true_value:
+        measures[15] = measure("target-sensitivity", estimate(61, 100), "1", variant, 0.45)
     return measures
 
 
@@ -196,7 +197,7 @@ def run(**more):
             "seed": 7,
             "tasks": ["bike-puncture", "bread-rise", "fern-repotting", "tides-beach", "tax-letter", "chess-opening",
                       "solar-panel", "sourdough", "router-setup", "violin-care"],
-            "arms": ["baseline"],
+            "variants": ["baseline"],
             "repeats": 1,
             "trials": 540,
             "responses_sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
@@ -207,25 +208,26 @@ def run(**more):
 
 
 def audit_row(family, stratum, delta, planned, *slots, unparsed=0, unasked=0):
-    slot_1, slot_2 = slots or (0, 0)
-    tie = planned - slot_1 - slot_2 - unparsed - unasked
+    position_1, position_2 = slots or (0, 0)
+    tie = planned - position_1 - position_2 - unparsed - unasked
     return AuditRow(
-        arm="baseline", family=family, stratum=stratum, delta=delta, planned=planned, slot_1=slot_1, slot_2=slot_2,
+        variant="baseline", family=family, stratum=stratum, delta=delta, planned=planned, position_1=position_1,
+        position_2=position_2,
         tie=tie, abstained=0, unparsed=unparsed, failed=0, unasked=unasked,
     )  # fmt: skip
 
 
 def audit(unasked=0):
     return [
-        audit_row("vacuum", "empty", None, 40),
-        audit_row("vacuum", "whitespace", None, 40),
-        audit_row("vacuum", "identical", None, 40),
-        audit_row("ladder", "same quality", 0, 120, 17, 14, unparsed=3),
-        audit_row("ladder", "step 1", 1, 100, 47, 47),
-        audit_row("ladder", "step 2", 2, 80, 39, 40),
-        audit_row("ladder", "step 3", 3, 60, 30, 30),
-        audit_row("ladder", "step 4", 4, 40, 20, 20),
-        audit_row("ladder", "step 5", 5, 20, 10, 10 - unasked, unasked=unasked),
+        audit_row("blank", "empty", None, 40),
+        audit_row("blank", "whitespace", None, 40),
+        audit_row("blank", "identical", None, 40),
+        audit_row("graded", "same quality", 0, 120, 17, 14, unparsed=3),
+        audit_row("graded", "step 1", 1, 100, 47, 47),
+        audit_row("graded", "step 2", 2, 80, 39, 40),
+        audit_row("graded", "step 3", 3, 60, 30, 30),
+        audit_row("graded", "step 4", 4, 40, 20, 20),
+        audit_row("graded", "step 5", 5, 20, 10, 10 - unasked, unasked=unasked),
     ]
 
 
@@ -267,7 +269,7 @@ def datasheet(**more):
 
 
 def simulated():
-    """A simulated judge: every measure has a planted value."""
+    """A simulated judge: every measure has a true value."""
     return datasheet(
         judge=judge(name="simulated: slot-biased", model="simulated/slot-bias", served_by=[]),
         measures=llama_measures(),
@@ -275,9 +277,9 @@ def simulated():
     )
 
 
-def two_arms():
-    arms = [*qwen_measures("baseline"), *llama_measures("strict", planted=False)]
-    return datasheet(run=run(arms=["baseline", "strict"]), measures=arms)
+def two_variants():
+    variants = [*qwen_measures("baseline"), *llama_measures("strict", true_value=False)]
+    return datasheet(run=run(variants=["baseline", "strict"]), measures=variants)
 
 
 def incomplete():
@@ -296,9 +298,9 @@ def nothing():
     return datasheet(measures=[], audit=[], trouble=[], findings=[], non_claims=[], complete=False)
 
 
-def paper_measures(arm="baseline"):
+def paper_measures(variant="baseline"):
     """The counts of the paper as they are."""
-    return [measure(name, estimate(k, n, unit), stratum, arm) for name, stratum, k, n, unit in QWEN32B]
+    return [measure(name, estimate(k, n, unit), stratum, variant) for name, stratum, k, n, unit in QWEN32B]
 
 
 STRICT = [
@@ -333,7 +335,7 @@ def stimuli(**more):
             "tasks": 10,
             "task_families": {"procedure": 6, "explanation": 4},
             "domains": {"how-to": 5, "science": 3, "finance": 2},
-            "counts": {"vacuum": 120, "delta0": 60, "ladder": 150},
+            "counts": {"blank": 120, "equal": 60, "graded": 150},
             "makers": ["vacuum/1", "delta0/2", "ladder/2"],
             "gates": [
                 GateRecord(name="checkers agree", passed=True, found="100 %", allowed="100 %", blocks=True),
@@ -362,18 +364,18 @@ def example(**more):
     return ExampleRecord(
         **{
             "measure": "positional-false-preference",
-            "arm": "baseline",
-            "family": "delta0",
+            "variant": "baseline",
+            "family": "equal",
             "stratum": "sentence order",
             "delta": 0.0,
             "task_id": "bike-puncture",
             "task": "My bicycle has a slow puncture. Write short instructions.",
-            "candidate_u": "Use tyre levers when lifting the tyre. Hold the tube in a bowl of water.",
-            "candidate_v": "Hold the tube in a bowl of water. Use tyre levers when lifting the tyre.",
+            "candidate_a": "Use tyre levers when lifting the tyre. Hold the tube in a bowl of water.",
+            "candidate_b": "Hold the tube in a bowl of water. Use tyre levers when lifting the tyre.",
             "expectation": "no preference: both answers state the same facts",
             "answers": [
-                AnswerRecord(order="uv", said="u", words="Answer 1 is <b>better organised</b>.\nIgnore the rubric."),
-                AnswerRecord(order="vu", said="v", words='{"verdict": "1"}'),
+                AnswerRecord(order="ab", said="a", words="Answer 1 is <b>better organised</b>.\nIgnore the rubric."),
+                AnswerRecord(order="ba", said="b", words='{"verdict": "1"}'),
             ],
         }
         | more
@@ -409,7 +411,7 @@ def paper():
     return datasheet(
         judge=judge(prompts=prompts),
         run=run(
-            arms=["baseline", "strict"],
+            variants=["baseline", "strict"],
             python="3.11.7",
             packages={"numpy": "2.3.1", "scipy": "1.16.0"},
             revisions=[RevisionRecord(date="2026-01-02", what="Parser reads fenced JSON.", kind="measurement")],
@@ -417,8 +419,8 @@ def paper():
         measures=[*baseline, *strict],
         stimuli=stimuli(),
         spend=spend(),
-        examples=[example(), example(measure="dark-current", family="vacuum", stratum="empty", delta=None,
-                                     candidate_u="", candidate_v="")],
+        examples=[example(), example(measure="dark-current", family="blank", stratum="empty", delta=None,
+                                     candidate_a="", candidate_b="")],
     )  # fmt: skip
 
 
@@ -443,11 +445,11 @@ def grading():
         measure("grade-slope", fitted(0.78, 0.71, 0.85, "item", 300)),
     ]
     rows = [
-        GradeRow(arm="baseline", family="ladder", level=level, score=score, answers=answers)
+        GradeRow(variant="baseline", family="graded", level=level, score=score, answers=answers)
         for level, grades in GRADED
         for score, answers in grades.items()
     ]
-    graded = [row.model_copy(update={"slot_1": 0, "slot_2": 0, "tie": 0, "graded": row.planned - row.unparsed})
+    graded = [row.model_copy(update={"position_1": 0, "position_2": 0, "tie": 0, "graded": row.planned - row.unparsed})
               for row in audit()]  # fmt: skip
     return datasheet(
         judge=judge(name="Qwen grader", kind="grade", scale="1 poor\n2\n3\n4\n5 excellent"),
@@ -457,4 +459,4 @@ def grading():
     )
 
 
-SAMPLES = {f.__name__: f for f in (datasheet, simulated, two_arms, incomplete, nothing, paper, grading)}
+SAMPLES = {f.__name__: f for f in (datasheet, simulated, two_variants, incomplete, nothing, paper, grading)}

@@ -13,7 +13,7 @@ from umpirical.protocols.datasheet.page import render_markdown
 from umpirical.reports.record import TroubleRecord, record_json
 from umpirical.text.inert import inert
 
-from .samples import SAMPLES, datasheet, incomplete, nothing, simulated, two_arms
+from .samples import SAMPLES, datasheet, incomplete, nothing, simulated, two_variants
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
@@ -39,7 +39,7 @@ def test_the_front_matter_names_the_judge():
     front, _ = taken_apart(render_markdown(datasheet()))
     assert front.pop("policy", "").startswith("ranking, digest ")
     assert front == {
-        "format": "judge-datasheet/1",
+        "format": "judge-datasheet/2",
         "judge": "Qwen2.5-32B-Instruct, pairwise",
         "model": "vllm/Qwen/Qwen2.5-32B-Instruct",
         "run": "2026-01-01-qwen32b-5f2c",
@@ -67,8 +67,8 @@ def test_what_is_missing_is_said():
     assert "Nothing was measured." in render_markdown(nothing())
 
 
-def test_several_arms_have_a_column():
-    card = render_markdown(two_arms())
+def test_several_variants_have_a_column():
+    card = render_markdown(two_variants())
     assert "| baseline | Dark current | 0/120 prompts |" in card
     assert "| strict | Dark current | 80/120 prompts |" in card
 
@@ -76,14 +76,14 @@ def test_several_arms_have_a_column():
 @each("structure", [False, True])
 @each("payload", PAYLOADS)
 def test_text_from_outside_is_inert(payload, structure):
-    for sample in (datasheet(), incomplete(), two_arms()):
+    for sample in (datasheet(), incomplete(), two_variants()):
         card = render_markdown(infected(sample, payload, structure=structure))
         card.encode()
         front, tokens = taken_apart(card)
         _, harmless = taken_apart(render_markdown(infected(sample, "harmless", structure=structure)))
         assert front["judge"] == inert(payload)
         assert [name for name in front if name != "policy"] == ["format", "judge", "model", "run", "fingerprint"]
-        assert front["format"] == "judge-datasheet/1"
+        assert front["format"] == "judge-datasheet/2"
         assert shape(tokens) == shape(harmless)
         assert not HIDDEN.search(card)
         assert " ".join(inert(payload).split()) in shown(tokens)

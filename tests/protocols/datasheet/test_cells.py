@@ -22,13 +22,13 @@ FACTORS: Mapping[str, tuple[Callable[[Layout], Hashable], int]] = {
 """What varies from layout to layout, and in how many ways."""
 
 
-def pair(task, number, family="delta0"):
+def pair(task, number, family="equal"):
     return Stimulus(task, f"do {task}", (f"u{number}", f"v{number}"), NoPreference(), "test/1", family)
 
 
-def quad(number, version, step=1.0):
-    made = pair("a", f"{number}{version}", "ladder")
-    return replace(made, task_id=f"a.{version}", quad=f"q{number}", version=version, delta=step)
+def crossed_pair(number, version, step=1.0):
+    made = pair("a", f"{number}{version}", "graded")
+    return replace(made, task_id=f"a.{version}", crossed_pair=f"q{number}", version=version, delta=step)
 
 
 def shown(stimuli: Sequence[Stimulus]) -> list[Layout]:
@@ -37,11 +37,11 @@ def shown(stimuli: Sequence[Stimulus]) -> list[Layout]:
 
 
 def parts_of(stimuli: Iterable[Stimulus]) -> dict[tuple[Hashable, ...], list[Stimulus]]:
-    """The pairs, and one for each quad, of what is measured: kinds of blanks, equal pairs, steps of ladders."""
+    """The pairs, and one for each crossed pair, of what is measured: kinds of blanks, equal pairs, steps of ladders."""
     parts: dict[tuple[Hashable, ...], dict[str, Stimulus]] = defaultdict(dict)
     for one in stimuli:
-        part = (str(one.family), one.stratum if one.family == "vacuum" else one.delta)
-        parts[part].setdefault(one.quad or one.id, one)
+        part = (str(one.family), one.stratum if one.family == "blank" else one.delta)
+        parts[part].setdefault(one.crossed_pair or one.id, one)
     return {part: list(found.values()) for part, found in parts.items()}
 
 
@@ -72,8 +72,8 @@ def test_two_pairs_in_a_row_are_opposites():
 
 
 def test_parts_have_rounds_of_their_own():
-    stimuli = [pair("a", number, family) for number in range(24) for family in ("delta0", "length")]
-    for family in ("delta0", "length"):
+    stimuli = [pair("a", number, family) for number in range(24) for family in ("equal", "length")]
+    for family in ("equal", "length"):
         seen = [one for stimulus, one in zip(stimuli, shown(stimuli), strict=True) if stimulus.family == family]
         assert Counter(one.tie_place for one in seen) == {0: 8, 1: 8, 2: 8}
     # What comes first in one part does not come first in the next.
@@ -81,13 +81,13 @@ def test_parts_have_rounds_of_their_own():
 
 
 def test_a_layout_depends_on_what_came_before_and_on_nothing_else():
-    stimuli = [quad(number, version, float(number % 3)) for number in range(24) for version in "AB"]
+    stimuli = [crossed_pair(number, version, float(number % 3)) for number in range(24) for version in "AB"]
     assert shown(stimuli[:20]) == shown(stimuli)[:20]
     assert shown(stimuli) == shown(stimuli)
 
 
 def test_both_versions_of_a_quad_share_a_layout():
-    stimuli = [quad(number, version) for number in range(5) for version in "AB"]
+    stimuli = [crossed_pair(number, version) for number in range(5) for version in "AB"]
     seen = shown(stimuli)
     assert seen[::2] == seen[1::2]
     assert len(set(seen)) == 5
@@ -97,7 +97,7 @@ def test_both_versions_of_a_quad_share_a_layout():
 def test_no_layout_goes_with_what_comes_in_a_rhythm(period):
     """Steps, transforms and versions all take turns: whatever the period, each of them meets all of a factor."""
     stimuli = [replace(pair("a", number), stratum=str(number % period)) for number in range(12 * period)]
-    steps = [quad(number, "A", float(number % period)) for number in range(12 * period)]
+    steps = [crossed_pair(number, "A", float(number % period)) for number in range(12 * period)]
     for chosen, turn in ((stimuli, lambda one: one.stratum), (steps, lambda one: one.delta)):
         seen = defaultdict(list)
         for stimulus, layout in zip(chosen, shown(chosen), strict=True):
@@ -150,7 +150,7 @@ def test_no_factor_goes_with_what_a_pair_is_made_of(size, seed, ladder):
     families = {name: place for place, name in enumerate(dict.fromkeys(one.cluster for one in stimuli))}
     kinds_of_pairs = {
         "stratum": lambda one: one.stratum,
-        "version": lambda one: "" if one.quad else one.version,
+        "version": lambda one: "" if one.crossed_pair else one.version,
         "level": lambda one: one.base,
         "parity of the task family": lambda one: families[one.cluster] % 2,
     }
@@ -168,7 +168,7 @@ def test_no_factor_goes_with_what_a_pair_is_made_of(size, seed, ladder):
                 assert spread(counts, kinds) <= 4 + 1.5 * len(seen) ** 0.5, where
 
 
-PARTS = {"delta0": "", "vacuum": "identical"}
+PARTS = {"equal": "", "blank": "identical"}
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -195,7 +195,7 @@ def test_the_versions_of_every_quad_that_ships_are_asked_alike():
     layouts = layouts_of(built("standard"))
     of_quad = {}
     for stimulus in built("standard"):
-        if stimulus.quad:
-            of_quad.setdefault(stimulus.quad, []).append(layouts[stimulus.id])
+        if stimulus.crossed_pair:
+            of_quad.setdefault(stimulus.crossed_pair, []).append(layouts[stimulus.id])
     assert len(of_quad) > 100
     assert all(len(shown) == 2 and len(set(shown)) == 1 for shown in of_quad.values())

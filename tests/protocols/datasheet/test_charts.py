@@ -20,12 +20,12 @@ from umpirical.protocols.datasheet.charts import (
 )
 from umpirical.protocols.datasheet.record import GradeRow
 from umpirical.reports.charts import CHAR_WIDTH, DotCell, NotDrawn, dot_cell
-from umpirical.reports.record import LimitRecord
+from umpirical.reports.record import CheckRecord
 
 from .samples import estimate, fitted, grading, llama_measures, measure, paper, qwen_measures, threshold, undefined
 
 
-def limits(low, high):
+def checks(low, high):
     return Interval(low=low, high=high, level=0.95, method="wilson")
 
 
@@ -34,13 +34,13 @@ def parts(*counts, total=60):
 
 
 def test_a_dot_lies_on_an_axis_from_6_to_162():
-    cell = dot_cell(measure("dark-current", estimate(1, 2, interval=limits(0.0, 1.0)), planted=0.25))
+    cell = dot_cell(measure("dark-current", estimate(1, 2, interval=checks(0.0, 1.0)), true_value=0.25))
     assert isinstance(cell, DotCell)
-    assert (cell.interval.start, cell.x, cell.interval.end, cell.planted) == ("6.0", "84.0", "162.0", "45.0")
+    assert (cell.interval.start, cell.x, cell.interval.end, cell.true_value) == ("6.0", "84.0", "162.0", "45.0")
 
 
 def test_an_open_interval_runs_to_the_edge_without_a_cap():
-    cell = dot_cell(measure("dark-current", estimate(1, 2, interval=limits(None, 0.75))))
+    cell = dot_cell(measure("dark-current", estimate(1, 2, interval=checks(None, 0.75))))
     assert (cell.interval.start, cell.interval.start_closed, cell.interval.end_closed) == ("6.0", False, True)
 
 
@@ -53,8 +53,8 @@ def test_a_difference_is_drawn_on_an_axis_of_its_own():
 @pytest.mark.parametrize(
     ("kind", "start", "width", "edge"), [("at_most", "6.0", "39.0", "45.0"), ("at_least", "45.0", "117.0", "45.0")]
 )
-def test_what_a_limit_allows_is_shaded(kind, start, width, edge):
-    held = LimitRecord(measure="m", arm="a", stratum="", kind=kind, value=0.25, verdict="PASS")
+def test_what_a_check_allows_is_shaded(kind, start, width, edge):
+    held = CheckRecord(measure="m", variant="a", stratum="", kind=kind, value=0.25, verdict="PASS")
     allowed = dot_cell(measure("dark-current", estimate(1, 2)), held).allowed
     assert (allowed.start, allowed.width, allowed.edge) == (start, width, edge)
 
@@ -140,15 +140,15 @@ def test_a_step_that_is_none_is_not_drawn(stratum):
     assert isinstance(psychometric_curve([measure("target-sensitivity", estimate(1, 2), stratum)]), NotDrawn)
 
 
-def by_arm(sheet):
-    return {arm: [m for m in sheet.measures if m.arm == arm] for arm in sheet.run.arms}
+def by_variant(sheet):
+    return {variant: [m for m in sheet.measures if m.variant == variant] for variant in sheet.run.variants}
 
 
 def test_the_operating_points_show_where_the_prompt_moves_the_judge():
-    plot = operating_plot(by_arm(paper()))
+    plot = operating_plot(by_variant(paper()))
     assert isinstance(plot, OperatingPlot)
     baseline, strict = plot.points
-    assert (baseline.arm, strict.arm) == ("baseline", "strict")
+    assert (baseline.variant, strict.variant) == ("baseline", "strict")
     assert float(strict.x) < float(baseline.x)
     assert float(strict.y) > float(baseline.y)
     (arrow,) = plot.arrows
@@ -157,13 +157,13 @@ def test_the_operating_points_show_where_the_prompt_moves_the_judge():
 
 
 def test_labels_of_operating_points_do_not_cover_each_other():
-    arms = {name: by_arm(paper())["strict"] for name in ("one", "two", "three")}
-    plot = operating_plot(arms)
+    variants = {name: by_variant(paper())["strict"] for name in ("one", "two", "three")}
+    plot = operating_plot(variants)
     assert len({point.label_y for point in plot.points}) == 3
     assert plot.arrows == ()
 
 
-def test_one_arm_has_no_operating_plot():
+def test_one_variant_has_no_operating_plot():
     assert "fewer than two prompt variants" in operating_plot({"baseline": qwen_measures()}).reason
 
 
@@ -177,10 +177,10 @@ def test_the_grade_chart_has_a_circle_for_each_grade_and_a_line_of_means():
     assert "0 met: mean grade 0.10" in chart.desc
 
 
-def test_grades_of_a_long_scale_have_few_ticks_and_blank_answers_are_left_out():
-    rows = [GradeRow(arm="a", family="ladder", level=0, score=score, answers=1) for score in range(101)]
+def test_grades_of_a_long_scale_have_few_ticks_and_blank_answers_are_excluded():
+    rows = [GradeRow(variant="a", family="graded", level=0, score=score, answers=1) for score in range(101)]
     assert len(grade_chart(rows).y_ticks) <= 13
-    vacuum = [GradeRow(arm="a", family="vacuum", level=0, score=1, answers=3)]
+    vacuum = [GradeRow(variant="a", family="blank", level=0, score=1, answers=3)]
     assert isinstance(grade_chart(vacuum), NotDrawn)
 
 
@@ -234,5 +234,5 @@ def test_a_bar_that_cannot_be_drawn_says_why(measures, why):
 
 def test_planted_values_are_marked_on_the_curve():
     points = psychometric_curve(llama_measures()).points
-    assert points[0].planted != points[0].y
-    assert points[1].planted == points[1].y
+    assert points[0].true_value != points[0].y
+    assert points[1].true_value == points[1].y

@@ -42,8 +42,8 @@ def difference(value, low, high, n=60):
     return Estimate(value, value * n, n, "pair", Interval(low, high, method="task t"), clusters=10)
 
 
-def row(measure_name, stratum, found, first=0, second=1, *, arm="baseline", **more):
-    return PairedDifference(measure_name, arm, stratum, found, first, second, **more)
+def row(measure_name, stratum, found, first=0, second=1, *, variant="baseline", **more):
+    return PairedDifference(measure_name, variant, stratum, found, first, second, **more)
 
 
 def narrow(low, high):
@@ -67,7 +67,7 @@ def llama(**more):
     return datasheet(
         **{
             "judge": judge(name="Llama-3.1-8B", model="vllm/llama", decoding={"temperature": 0.7, "seed": 1}),
-            "measures": llama_measures(planted=False),
+            "measures": llama_measures(true_value=False),
             "spend": spend(cost_per_1000=Decimal("0.1")),
         }
         | more
@@ -114,7 +114,7 @@ def test_a_comparison_keeps_the_correction_for_a_second_look():
     twice = held_to(paper(), preset().at_look(2))
     compared = compare([twice, llama()], PAIRED, policy=preset())
     assert [side.decision for side in compared.judges] == [twice.decision, llama().decision]
-    levels = [limit.level for limit in compared.judges[0].limits if limit.level is not None]
+    levels = [check.level for check in compared.judges[0].checks if check.level is not None]
     assert max(levels) == pytest.approx(0.012)
     by_name = {each.policy: each.verdicts[0] for each in compared.picks}
     assert by_name == {name: held_to(twice, preset(name)).decision.verdict for name in PRESETS}
@@ -142,8 +142,8 @@ def test_the_words_follow_from_the_interval_the_margin_and_the_direction_that_is
     }
 
 
-def test_a_measure_of_which_only_the_use_says_what_is_worse_has_the_direction_of_its_limit():
-    """A high stable cross-sensitivity is neither good nor bad, and every shipped policy limits it."""
+def test_a_measure_of_which_only_the_use_says_what_is_worse_has_the_direction_of_its_check():
+    """A high stable cross-sensitivity is neither good nor bad, and every shipped policy checks it."""
     sheets = [
         sheet.model_copy(
             update={
@@ -210,7 +210,7 @@ def test_a_judge_is_not_better_by_what_it_did_not_answer():
     }
 
 
-def test_a_difference_is_shown_among_all_pairs_of_judges_and_all_limits():
+def test_a_difference_is_shown_among_all_pairs_of_judges_and_all_checks():
     """Alone, an interval that just excludes 0; of three pairs, one that does so by chance."""
     just, flat = difference(0.1, 0.005, 0.195), difference(0.0, -0.1, 0.1)
     alone = compare([paper(), llama()], [row("dark-current", "", just)])
@@ -233,7 +233,7 @@ def test_better_everywhere_takes_every_row_at_its_own_level():
 
 
 def test_another_prompt_is_exploratory():
-    found = compare([paper(), llama()], [row("dark-current", "", difference(0.5, 0.4, 0.6), arm="strict")])
+    found = compare([paper(), llama()], [row("dark-current", "", difference(0.5, 0.4, 0.6), variant="strict")])
     assert (found.differences[0].family, found.differences[0].words) == ("exploratory", "first ahead")
 
 
@@ -241,11 +241,11 @@ def test_another_prompt_is_exploratory():
 
 
 def sound(name, price=None, seen=600):
-    """A judge that meets every limit of the policy for quick checks, at a price."""
-    wanted = {limit.key: limit for limit in preset("ci-smoke").compare}
+    """A judge that meets every check of the policy for quick checks, at a price."""
+    wanted = {check.key: check for check in preset("ci-smoke").compare}
     measures = [
-        measure(n, estimate(0 if limit.kind == "at_most" else seen, seen, "pair"), at)
-        for (n, at), limit in wanted.items()
+        measure(n, estimate(0 if check.kind == "at_most" else seen, seen, "pair"), at)
+        for (n, at), check in wanted.items()
     ]
     return datasheet(judge=judge(name=name), measures=measures, spend=spend(cost_per_1000=price))
 
@@ -344,7 +344,7 @@ def test_the_page_of_two_shows_both_and_what_sets_them_apart():
         assert expected in text, expected
 
 
-def test_the_page_of_many_has_a_matrix_for_each_limit():
+def test_the_page_of_many_has_a_matrix_for_each_check():
     page = Page(render_comparison_html(many(4)))
     text = " ".join(page.text.split())
     assert "All 6 checked rates together" in text

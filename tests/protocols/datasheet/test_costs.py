@@ -1,4 +1,4 @@
-"""What judges, readouts and juries cost, and who is on the front of cost and accuracy."""
+"""What judges, scoring methods and juries cost, and who is on the front of cost and accuracy."""
 
 from decimal import Decimal
 from types import SimpleNamespace
@@ -20,7 +20,7 @@ from umpirical.reports.charts import NotDrawn
 from umpirical.reports.record import record_json
 from umpirical.stats.precision import half_width
 
-from .cost_samples import ballots, costs, judge, jury, priced, readout, sample, votes
+from .cost_samples import ballots, costs, judge, jury, priced, sample, scoring_method, votes
 from .test_comparison import many
 from .test_comparison import sample as compared
 
@@ -145,10 +145,10 @@ def test_calls_without_a_verdict_make_a_judge_dearer_and_less_often_right():
     assert (found["A"].standing, found["A"].dominated_by) == ("dominated", [1])
 
 
-def test_two_readouts_of_one_judge_share_its_bill():
+def test_two_scoring_methods_of_one_judge_share_its_bill():
     """Nobody knows what was billed, and yet a verdict of two calls is dearer than one of one."""
     said = votes(0.8)
-    found = by_sign(costs([(said, priced("1", uncertain="1"))], extra=[readout(0, said)]))
+    found = by_sign(costs([(said, priced("1", uncertain="1"))], extra=[scoring_method(0, said)]))
     assert (found["A"].standing, found["A both-orders"].standing) == ("front", "not told apart")
     assert found["A both-orders"].price.per_1000 == tuple(2 * end for end in found["A"].price.per_1000)
 
@@ -267,7 +267,7 @@ def test_a_run_of_very_many_calls_is_not_held_in_memory(monkeypatch):
     monkeypatch.setattr(cost_module, "MOST_CALLS", 3)
     keeper = cost_module.CallKeeper()
     for number in range(9):
-        stimulus = SimpleNamespace(id=str(number), candidates=("one", "other"), family="ladder", cluster="f")
+        stimulus = SimpleNamespace(id=str(number), candidates=("one", "other"), family="graded", cluster="f")
         keeper.see(SimpleNamespace(presentation=Presentation()), stimulus, None, None)
     assert (len(keeper.calls), len(keeper.heard), keeper.too_many) == (3, 3, True)
     read = SimpleNamespace(
@@ -278,8 +278,8 @@ def test_a_run_of_very_many_calls_is_not_held_in_memory(monkeypatch):
     )
 
 
-def test_two_identical_answers_are_left_out_for_everybody():
+def test_two_identical_answers_are_excluded_for_everybody():
     keeper = cost_module.CallKeeper()
-    stimulus = SimpleNamespace(id="1", candidates=("same", "same"), family="vacuum", cluster="f")
+    stimulus = SimpleNamespace(id="1", candidates=("same", "same"), family="blank", cluster="f")
     keeper.see(SimpleNamespace(presentation=Presentation()), stimulus, None, None)
     assert keeper.calls == {}

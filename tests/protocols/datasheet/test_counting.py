@@ -1,14 +1,15 @@
 """Counting, against a slow reference written from the definitions, one judgment at a time.
 
-Of a canonical pair, asked in both orders: stable = the same content wins twice; positional = the same slot wins twice;
-one-sided = exactly one order has a winner; no preference = neither has. An abstention names no winner, and is no tie.
-A repeat with an order that was unparsed, failed or not asked is left out; a pair with no other repeat is incomplete,
-and every other pair counts once, with the mean over its repeats. Dark current counts distinct prompts, not calls.
+Of a canonical pair, asked in both orders: stable = the same content wins twice; positional = the same position wins
+twice; one-sided = exactly one order has a winner; no preference = neither has. An abstention names no winner, and is
+no tie. A repeat with an order that was unparsed, failed or not asked is left out; a pair with no other repeat is
+incomplete, and every other pair counts once, with the mean over its repeats. Dark current counts distinct prompts, not
+calls.
 
-Of a quad, the same two texts under two versions of a task: the text that won both orders of the one version, if any,
-beside the text that won both orders of the other.
+Of a crossed pair, the same two texts under two versions of a task: the text that won both orders of the one version,
+if any, beside the text that won both orders of the other.
 
-A `grade` judge sees u in order uv and v in order vu. Of a pair: which has the higher grade, the better or the lesser
+A `grade` judge sees u in order ab and v in order ba. Of a pair: which has the higher grade, the better or the lesser
 (u or v, where neither is better), and by how much. A pair without two grades is incomplete; an abstention is no grade.
 """
 
@@ -47,16 +48,16 @@ def pairs(draw):
     delta = draw(st.sampled_from([0.0, 1.0, 2.5]))
     return {
         "cluster": draw(st.sampled_from("AB")),
-        "arm": draw(st.sampled_from(["baseline", "strict"])),
-        "family": draw(st.sampled_from(["ladder", "conflict"] if delta else ["delta0", "length"])),
+        "variant": draw(st.sampled_from(["baseline", "strict"])),
+        "family": draw(st.sampled_from(["graded", "conflict"] if delta else ["equal", "length"])),
         "stratum": draw(st.sampled_from(["", "spelling"])),
         "delta": delta,
         "winner": draw(st.sampled_from([0, 1])) if delta else None,
-        "quad": "",
+        "crossed_pair": "",
         "version": "",
         "base": draw(st.sampled_from([0.0, 1.0])),
         "log_length": draw(st.sampled_from([0.0, 0.25, -0.5])),
-        "orders": draw(st.sampled_from([("uv", "vu"), ("uv", "vu"), ("vu", "uv"), ("uv",)])),
+        "orders": draw(st.sampled_from([("ab", "ba"), ("ab", "ba"), ("ba", "ab"), ("ab",)])),
         "repeats": draw(st.lists(st.tuples(OUTCOMES, OUTCOMES), min_size=1, max_size=3)),
         "layout": draw(LAYOUTS),
     }
@@ -64,19 +65,20 @@ def pairs(draw):
 
 @st.composite
 def quads(draw):
-    """Both versions of a quad, of which one may be missing; the better text of the one is the lesser of the other."""
-    first = draw(pairs()) | {"family": "figures", "delta": 2.0, "winner": 0, "quad": f"q{draw(st.uuids())}"}
+    """Both versions of a crossed pair, of which one may be missing; the better text of the one is the lesser of the
+    other."""
+    first = draw(pairs()) | {"family": "figures", "delta": 2.0, "winner": 0, "crossed-pair": f"q{draw(st.uuids())}"}
     second = {"version": "Q", "winner": 1, "repeats": draw(pairs())["repeats"], "orders": draw(pairs())["orders"]}
     return draw(st.sampled_from([[first | {"version": "P"}, first | second]] * 3 + [[first | {"version": "P"}]]))
 
 
 @st.composite
 def vacuum_prompts(draw):
-    orders = draw(st.sampled_from([("uv",), ("uv", "vu")]))
+    orders = draw(st.sampled_from([("ab",), ("ab", "ba")]))
     return {
         "cluster": draw(st.sampled_from("AB")),
-        "arm": draw(st.sampled_from(["baseline", "strict"])),
-        "family": "vacuum",
+        "variant": draw(st.sampled_from(["baseline", "strict"])),
+        "family": "blank",
         "stratum": "identical" if len(orders) == 1 else "whitespace",
         "delta": None,
         "winner": None,
@@ -102,12 +104,24 @@ def graded(draw, stimuli):
     return stimulus | {"repeats": draw(st.lists(st.tuples(GRADED, GRADED), min_size=count, max_size=count))}
 
 
-SHARED = ("cluster", "arm", "family", "stratum", "delta", "winner", "base", "log_length", "quad", "version", "layout")
+SHARED = (
+    "cluster",
+    "variant",
+    "family",
+    "stratum",
+    "delta",
+    "winner",
+    "base",
+    "log_length",
+    "crossed_pair",
+    "version",
+    "layout",
+)
 
 
 def level_of(stimulus, order):
     """Of the answer a `grade` judge sees."""
-    better = {0: "uv", 1: "vu"}.get(stimulus["winner"])
+    better = {0: "ab", 1: "ba"}.get(stimulus["winner"])
     return (stimulus.get("base") or 0.0) + (stimulus["delta"] if order == better else 0.0)
 
 
@@ -163,8 +177,8 @@ def winner_of(row):
 def slow_pairs(rows):
     repeats = defaultdict(list)
     for row in rows:
-        if row["family"] != "vacuum":
-            key = (row["cluster"], row["arm"], row["family"], row["delta"], row["stratum"])
+        if row["family"] != "blank":
+            key = (row["cluster"], row["variant"], row["family"], row["delta"], row["stratum"])
             repeats[key, row["stimulus_id"], row["repeat"]].append(row)
     stimuli, tallies = defaultdict(list), defaultdict(Counter)
     for (key, stimulus, _), calls in repeats.items():
@@ -191,7 +205,7 @@ def slow_pair(calls):
         return Counter(incomplete=1)
     first, second = calls
     contents, slots = [winner_of(first), winner_of(second)], [said(first), said(second)]
-    count = Counter(pairs=1, slot_1_calls=slots.count("1"), slot_2_calls=slots.count("2"))
+    count = Counter(pairs=1, position_1_calls=slots.count("1"), position_2_calls=slots.count("2"))
     if None not in contents:
         count["stable" if contents[0] == contents[1] else "positional"] += 1
         assert (contents[0] == contents[1]) == (slots[0] != slots[1])
@@ -199,16 +213,16 @@ def slow_pair(calls):
         count["no_preference"] += 1
     else:
         count["one_sided"] += 1
-        count["one_sided_slot_1"] += "1" in slots
-        count["one_sided_u"] += "u" in contents
-        count["one_sided_u_slot_1"] += "1" in slots and "u" in contents
-    better = {0: "u", 1: "v", None: None}[first["winner"]]
+        count["one_sided_position_1"] += "1" in slots
+        count["one_sided_a"] += "a" in contents
+        count["one_sided_a_position_1"] += "1" in slots and "a" in contents
+    better = {0: "a", 1: "b", None: None}[first["winner"]]
     for content, slot in zip(contents, slots, strict=True):
         if content is None:
             count["tie_calls" if slot == "tie" else "abstained_calls"] += 1
         elif better is not None:
             count["correct_calls" if content == better else "wrong_calls"] += 1
-            count["slot_1_correct_calls"] += content == better and slot == "1"
+            count["position_1_correct_calls"] += content == better and slot == "1"
     count["both_correct"] += count["correct_calls"] == 2
     return count
 
@@ -217,9 +231,9 @@ def slow_quads(rows):
     """Every combination of a repeat of the one version with a repeat of the other."""
     versions = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for row in rows:
-        if row["quad"]:
-            key = (row["cluster"], row["arm"], row["family"], row["stratum"], row["delta"])
-            versions[key, row["quad"]][row["version"]][row["repeat"]].append(row)
+        if row["crossed_pair"]:
+            key = (row["cluster"], row["variant"], row["family"], row["stratum"], row["delta"])
+            versions[key, row["crossed_pair"]][row["version"]][row["repeat"]].append(row)
     tallies = defaultdict(Counter)
     for (key, _), shown in versions.items():
         tallies[key].update(slow_quad([list(repeats.values()) for repeats in shown.values()]))
@@ -241,7 +255,7 @@ def slow_quad(versions):
 def slow_combination(one, other):
     settled = []
     for calls in (one, other):
-        contents, better = {winner_of(row) for row in calls}, {0: "u", 1: "v"}[calls[0]["winner"]]
+        contents, better = {winner_of(row) for row in calls}, {0: "a", 1: "b"}[calls[0]["winner"]]
         settled.append((contents == {better}, None not in contents and len(contents) == 1))
     match sorted(settled):
         case [(True, True), (True, True)]:
@@ -256,30 +270,30 @@ def slow_combination(one, other):
 
 
 def slow_appeal(first, second):
-    """The mean preference for u in two halves of the quad, each with both versions and both orders."""
+    """The mean preference for u in two halves of the crossed pair, each with both versions and both orders."""
 
     def preference(repeats, order):
         named = [winner_of(row) for calls in repeats for row in calls if row["order"] == order]
-        return Fraction(named.count("u") - named.count("v"), len(named))
+        return Fraction(named.count("a") - named.count("b"), len(named))
 
-    one = (preference(first, "uv") + preference(second, "vu")) / 2
-    return one * (preference(first, "vu") + preference(second, "uv")) / 2
+    one = (preference(first, "ab") + preference(second, "ba")) / 2
+    return one * (preference(first, "ba") + preference(second, "ab")) / 2
 
 
 def slow_outcomes(rows):
     """(what the pair is, its six counts) to the number of such pairs."""
     by_repeat, pairs = defaultdict(list), defaultdict(Counter)
     for row in rows:
-        if row["family"] != "vacuum":
+        if row["family"] != "blank":
             by_repeat[row["stimulus_id"], row["repeat"]].append(row)
     for calls in by_repeat.values():
         if len(calls) == 2 and all(said(row) in CHOICES for row in calls):
             for row in calls:
                 delta = -row["delta"] if row["winner"] == 1 else row["delta"]
-                names = ("cluster", "arm", "family", "stratum")
+                names = ("cluster", "variant", "family", "stratum")
                 kind = (*(row[name] for name in names), delta, row["base"], row["log_length"])
                 pairs[kind, row["stimulus_id"]][row["order"], said(row)] += 1
-    cells = [(order, answer) for order in ("uv", "vu") for answer in CHOICES]
+    cells = [(order, answer) for order in ("ab", "ba") for answer in CHOICES]
     return Counter((*kind, tuple(count[cell] for cell in cells)) for (kind, _), count in pairs.items())
 
 
@@ -287,14 +301,14 @@ def slow_layouts(rows):
     """By kind of layout: pairs, d, ties, incomplete. A pair is the mean of its repeats that were answered in full."""
     pairs = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        if row["layout"] and (row["family"] == "delta0" or row["stratum"] == "identical"):
+        if row["layout"] and (row["family"] == "equal" or row["stratum"] == "identical"):
             layout = row["layout"]
             signs = (1 - 2 * layout["labels_swapped"], 1 - 2 * layout["options_swapped"], layout["tie_place"])
-            key = (row["cluster"], row["arm"], row["family"], *signs)
+            key = (row["cluster"], row["variant"], row["family"], *signs)
             pairs[key, row["stimulus_id"]][row["repeat"]].append(said(row))
     found = defaultdict(lambda: [0, 0.0, 0.0, 0])
     for (key, _), repeats in pairs.items():
-        asked = 1 if key[2] == "vacuum" else 2
+        asked = 1 if key[2] == "blank" else 2
         whole = [calls for calls in repeats.values() if len(calls) == asked and None not in calls]
         tally, calls = found[key], [call for repeat in whole for call in repeat]
         tally[0] += bool(whole)
@@ -312,12 +326,12 @@ def grade_of(row):
 def slow_grade_pairs(rows):
     pairs = defaultdict(dict)
     for row in rows:
-        if row["family"] != "vacuum":
-            key = (row["cluster"], row["arm"], row["family"], row["stratum"], row["delta"])
+        if row["family"] != "blank":
+            key = (row["cluster"], row["variant"], row["family"], row["stratum"], row["delta"])
             pairs[key, row["winner"], row["stimulus_id"], row["repeat"]][row["order"][0]] = grade_of(row)
     stimuli, tallies = defaultdict(list), defaultdict(Counter)
     for (key, winner, stimulus, _), grades in pairs.items():
-        u, v = grades.get("u"), grades.get("v")
+        u, v = grades.get("a"), grades.get("b")
         better, lesser = (v, u) if winner == 1 else (u, v)
         stimuli[key, stimulus].append(None if u is None or v is None else Fraction(better) - Fraction(lesser))
     for (key, _), gaps in stimuli.items():
@@ -338,16 +352,16 @@ def slow_grade_pairs(rows):
 
 
 def slow_grades(rows):
-    names = ("cluster", "arm", "family", "level", "score")
+    names = ("cluster", "variant", "family", "level", "score")
     return Counter(tuple(row[name] for name in names) for row in rows if grade_of(row) is not None)
 
 
 def slow_vacuum(rows):
     prompts = defaultdict(list)
     for row in rows:
-        if row["family"] == "vacuum":
+        if row["family"] == "blank":
             answer = said(row) if row.get("score") is None else ("something" if row["score"] > 0 else "nothing")
-            prompts[row["cluster"], row["arm"], row["stratum"], row["prompt_id"]].append(answer)
+            prompts[row["cluster"], row["variant"], row["stratum"], row["prompt_id"]].append(answer)
     tallies = defaultdict(lambda: [0, 0.0, 0])
     for (*key, _), answers in prompts.items():
         answered = [answer for answer in answers if answer is not None]
@@ -361,11 +375,11 @@ def slow_vacuum(rows):
 
 
 def slow_calls(rows):
-    names = {"1": "slot_1", "2": "slot_2"}
+    names = {"1": "position_1", "2": "position_2"}
     tallies = defaultdict(Counter)
     for row in rows:
         answer = row.get("choice", "graded") if row["outcome"] == "verdict" else row["outcome"]
-        key = (row["cluster"], row["arm"], row["family"], row["stratum"], row["delta"])
+        key = (row["cluster"], row["variant"], row["family"], row["stratum"], row["delta"])
         tallies[key].update(["planned", names.get(answer, answer)])
     return tallies
 
@@ -386,16 +400,16 @@ def expected(tallies):
 
 
 def assert_equal_to_the_reference(tallies, rows):
-    pair_keys = ("cluster", "arm", "family", "delta", "stratum")
+    pair_keys = ("cluster", "variant", "family", "delta", "stratum")
     assert dict(counted(tally, pair_keys) for tally in tallies.pairs) == expected(slow_pairs(rows))
-    quad_keys = ("cluster", "arm", "family", "stratum", "delta")
+    quad_keys = ("cluster", "variant", "family", "stratum", "delta")
     assert dict(counted(tally, quad_keys) for tally in tallies.quads) == expected(slow_quads(rows))
     assert {
-        (t.cluster, t.arm, t.family, t.stratum, t.delta, t.base, t.log_length, t.counts): t.pairs
+        (t.cluster, t.variant, t.family, t.stratum, t.delta, t.base, t.log_length, t.counts): t.pairs
         for t in tallies.outcomes
     } == slow_outcomes(rows)
     assert {
-        (t.cluster, t.arm, t.family, t.label_sign, t.list_sign, t.tie_place): [
+        (t.cluster, t.variant, t.family, t.label_sign, t.list_sign, t.tie_place): [
             t.pairs,
             t.difference,
             t.ties,
@@ -407,18 +421,18 @@ def assert_equal_to_the_reference(tallies, rows):
 
 
 def assert_grades_are_equal_to_the_reference(tallies, rows):
-    pair_keys = ("cluster", "arm", "family", "stratum", "delta")
+    pair_keys = ("cluster", "variant", "family", "stratum", "delta")
     assert dict(counted(tally, pair_keys) for tally in tallies.grade_pairs) == expected(slow_grade_pairs(rows))
-    assert {(t.cluster, t.arm, t.family, t.level, t.score): t.answers for t in tallies.grades} == slow_grades(rows)
+    assert {(t.cluster, t.variant, t.family, t.level, t.score): t.answers for t in tallies.grades} == slow_grades(rows)
     assert_shared_tallies_are_equal(tallies, rows)
 
 
 def assert_shared_tallies_are_equal(tallies, rows):
-    call_keys = ("cluster", "arm", "family", "stratum", "delta")
+    call_keys = ("cluster", "variant", "family", "stratum", "delta")
     assert dict(counted(tally, call_keys) for tally in tallies.calls) == {
         key: dict(count) for key, count in slow_calls(rows).items()
     }
-    vacuum = {(t.cluster, t.arm, t.stratum): [t.prompts, t.false_preferences, t.unanswered] for t in tallies.vacuum}
+    vacuum = {(t.cluster, t.variant, t.stratum): [t.prompts, t.false_preferences, t.unanswered] for t in tallies.vacuum}
     assert vacuum == {key: pytest.approx(tally) for key, tally in slow_vacuum(rows).items()}
 
 
@@ -466,12 +480,12 @@ def test_calls_and_pairs_agree_in_every_tally(tmp_path_factory, stimuli):
         assert whole == pytest.approx(tally.pairs)
         winners = 2 * tally.pairs - tally.tie_calls - tally.abstained_calls
         assert winners == pytest.approx(2 * tally.stable + 2 * tally.positional + tally.one_sided)
-        assert tally.slot_1_calls + tally.slot_2_calls == pytest.approx(winners)
+        assert tally.position_1_calls + tally.position_2_calls == pytest.approx(winners)
         if tally.delta:
             assert tally.correct_calls + tally.wrong_calls == pytest.approx(winners)
             assert tally.both_correct <= tally.stable + 1e-9
-        kinds = [tally.one_sided_u_slot_1, tally.one_sided_u - tally.one_sided_u_slot_1]
-        kinds += [tally.one_sided_slot_1 - tally.one_sided_u_slot_1]
+        kinds = [tally.one_sided_a_position_1, tally.one_sided_a - tally.one_sided_a_position_1]
+        kinds += [tally.one_sided_position_1 - tally.one_sided_a_position_1]
         assert min(kinds) >= -1e-9
         assert sum(kinds) <= tally.one_sided + 1e-9
 
@@ -493,8 +507,8 @@ def test_calls_and_pairs_agree_in_every_tally(tmp_path_factory, stimuli):
     ],
 )
 def test_each_kind_of_pair_by_hand(tmp_path, first, second, name):
-    pair = {"cluster": "A", "arm": "baseline", "family": "delta0", "stratum": "", "delta": 0.0, "winner": None}
-    rows = judgment_rows([pair | {"orders": ("uv", "vu"), "repeats": [(first, second)]}])
+    pair = {"cluster": "A", "variant": "baseline", "family": "equal", "stratum": "", "delta": 0.0, "winner": None}
+    rows = judgment_rows([pair | {"orders": ("ab", "ba"), "repeats": [(first, second)]}])
     [tally] = tallied(tmp_path / "j", rows).pairs
     kinds = ("stable", "positional", "one_sided", "no_preference", "incomplete")
     assert [kind for kind in kinds if getattr(tally, kind)] == [name]
@@ -528,7 +542,7 @@ U, V = ("1", "2"), ("2", "1")
 
 
 def a_quad(name, under_a, under_b, **changed):
-    shared = {"quad": name} | changed
+    shared = {"crossed_pair": name} | changed
     return [
         a_pair(version="A", winner=0, repeats=under_a, **shared),
         a_pair(version="B", winner=1, repeats=under_b, **shared),
@@ -559,8 +573,8 @@ def test_each_kind_of_quad_by_hand(tmp_path, under_a, under_b, name, appeal):
 
 def test_repeats_of_a_quad_are_combined_and_the_quad_counts_once(tmp_path):
     """Right in two of three repeats of A and tied in the third; right and wrong in one repeat each of B."""
-    quad = a_quad("q", [U, U, ("tie", "tie")], [V, U])
-    [tally] = tallied(tmp_path / "j", judgment_rows(quad)).quads
+    crossed_pair = a_quad("q", [U, U, ("tie", "tie")], [V, U])
+    [tally] = tallied(tmp_path / "j", judgment_rows(crossed_pair)).quads
     assert tally.quads == 1
     assert tally.following == pytest.approx(2 / 3 * 1 / 2)
     assert tally.blind == pytest.approx(2 / 3 * 1 / 2)
@@ -574,24 +588,24 @@ def test_a_version_that_is_missing_leaves_the_quad_out(tmp_path):
 
 
 def test_a_vacuum_prompt_counts_once_however_often_it_is_repeated(tmp_path):
-    prompt = {"cluster": "A", "arm": "b", "family": "vacuum", "stratum": "identical", "delta": None, "winner": None}
-    often = prompt | {"orders": ("uv",), "repeats": [("1", "")] * 97 + [("tie", "")] * 3}
-    once = prompt | {"orders": ("uv",), "repeats": [("tie", "")]}
+    prompt = {"cluster": "A", "variant": "b", "family": "blank", "stratum": "identical", "delta": None, "winner": None}
+    often = prompt | {"orders": ("ab",), "repeats": [("1", "")] * 97 + [("tie", "")] * 3}
+    once = prompt | {"orders": ("ab",), "repeats": [("tie", "")]}
     [tally] = tallied(tmp_path / "j", judgment_rows([often, once])).vacuum
     assert (tally.prompts, tally.false_preferences) == (2, pytest.approx(0.97))
 
 
 def test_a_trial_that_is_there_twice_is_refused(tmp_path):
-    pair = {"cluster": "A", "arm": "b", "family": "delta0", "stratum": "", "delta": 0.0, "winner": None}
-    rows = judgment_rows([pair | {"orders": ("uv", "vu"), "repeats": [("1", "2")]}])
+    pair = {"cluster": "A", "variant": "b", "family": "equal", "stratum": "", "delta": 0.0, "winner": None}
+    rows = judgment_rows([pair | {"orders": ("ab", "ba"), "repeats": [("1", "2")]}])
     with pytest.raises(StoreError, match="1 trials are counted twice"):
         tallied(tmp_path / "j", [*rows, rows[0]])
 
 
 @pytest.mark.parametrize("name", ["it's", 'say "1"', "[v2]", "50%*?", "a; drop table call --", "ü 判"])
 def test_a_folder_may_have_any_name(tmp_path, name):
-    pair = {"cluster": "A", "arm": "b", "family": "delta0", "stratum": "", "delta": 0.0, "winner": None}
-    rows = judgment_rows([pair | {"orders": ("uv", "vu"), "repeats": [("1", "2")]}])
+    pair = {"cluster": "A", "variant": "b", "family": "equal", "stratum": "", "delta": 0.0, "winner": None}
+    rows = judgment_rows([pair | {"orders": ("ab", "ba"), "repeats": [("1", "2")]}])
     assert tallied(tmp_path / name, rows).pairs[0].stable == 1
 
 
@@ -599,8 +613,8 @@ def test_a_folder_may_have_any_name(tmp_path, name):
 
 
 def a_pair(**changed):
-    pair = {"cluster": "A", "arm": "b", "family": "ladder", "stratum": "", "delta": 2.0, "winner": 0, "base": 1.0}
-    return pair | {"log_length": 0.0, "orders": ("uv", "vu"), "repeats": [("4", "1")]} | changed
+    pair = {"cluster": "A", "variant": "b", "family": "graded", "stratum": "", "delta": 2.0, "winner": 0, "base": 1.0}
+    return pair | {"log_length": 0.0, "orders": ("ab", "ba"), "repeats": [("4", "1")]} | changed
 
 
 def test_grades_by_hand(tmp_path):
@@ -622,7 +636,7 @@ def test_grades_by_hand(tmp_path):
 
 
 def test_the_least_grade_for_a_blank_is_nothing_and_any_other_is_something(tmp_path):
-    blank = a_pair(family="vacuum", stratum="empty", delta=None, winner=None, base=None, orders=("uv",))
+    blank = a_pair(family="blank", stratum="empty", delta=None, winner=None, base=None, orders=("ab",))
     stimuli = [blank | {"repeats": [("0", ""), ("2.5", "")]}, blank | {"repeats": [("0", "")]}]
     [tally] = tallied(tmp_path / "j", judgment_rows(stimuli, "grade"), kind="grade").vacuum
     assert (tally.prompts, tally.false_preferences, tally.unanswered) == (2, 0.5, 0)
@@ -630,7 +644,7 @@ def test_the_least_grade_for_a_blank_is_nothing_and_any_other_is_something(tmp_p
 
 def test_labels_without_an_order_are_no_measurement_of_nothing(tmp_path):
     """They have no score: a rate of 0 made of them would be missing data turned into a number."""
-    blank = a_pair(family="vacuum", stratum="empty", delta=0.0, winner=None, orders=("uv",), repeats=[("0", "")])
+    blank = a_pair(family="blank", stratum="empty", delta=0.0, winner=None, orders=("ab",), repeats=[("0", "")])
     rows = [row | {"score": None, "label": "red"} for row in judgment_rows([blank, a_pair()], "grade")]
     tallies = tallied(tmp_path / "j", rows, kind="grade")
     assert [(tally.prompts, tally.unanswered) for tally in tallies.vacuum] == [(0, 1)]
@@ -641,7 +655,7 @@ def test_labels_without_an_order_are_no_measurement_of_nothing(tmp_path):
 
 def test_an_answer_that_came_up_in_two_pairs_is_one_question_and_no_doubled_trial(tmp_path):
     rows = judgment_rows([a_pair(), a_pair()], "grade")
-    shared = [row | {"trial_id": "u", "prompt_id": "u"} if row["order"] == "uv" else row for row in rows]
+    shared = [row | {"trial_id": "u", "prompt_id": "u"} if row["order"] == "ab" else row for row in rows]
     tallies = tallied(tmp_path / "j", shared, kind="grade")
     assert tallies.grade_pairs[0].pairs == 2
     assert {(t.level, t.score): t.answers for t in tallies.grades} == {(3.0, 4.0): 1, (1.0, 1.0): 2}

@@ -13,23 +13,23 @@ from umpirical.domain.trials import Order, Presentation, Trial
 from umpirical.protocols.datasheet.record import AnswerRecord
 from umpirical.protocols.datasheet.report import KEPT, LONGEST, FailureKeeper
 
-EQUAL = Stimulus("t", "task", ("u", "v"), NoPreference(), "m", "delta0", delta=0.0)
-BETTER_U = replace(EQUAL, expectation=GivenWinner(0), family="ladder", delta=1.0)
+EQUAL = Stimulus("t", "task", ("a", "b"), NoPreference(), "m", "equal", delta=0.0)
+BETTER_U = replace(EQUAL, expectation=GivenWinner(0), family="graded", delta=1.0)
 BETTER_V = replace(BETTER_U, expectation=GivenWinner(1))
 CONFLICT = replace(BETTER_U, family="conflict")
-SUBSET = replace(EQUAL, family="delta0-subset")
-VACUUM = replace(EQUAL, family="vacuum", candidates=("", ""), delta=None)
+SUBSET = replace(EQUAL, family="equal-subset")
+BLANK = replace(EQUAL, family="blank", candidates=("", ""), delta=None)
 
 STARS = GradeScale("ordinal", labels=("poor", "fair", "good"))
 TEN = GradeScale("interval", low=1.0, high=10.0)
 
-TURNED = {"1": Choice.SLOT_1, "2": Choice.SLOT_2, "tie": Choice.TIE}
+TURNED = {"1": Choice.POSITION_1, "2": Choice.POSITION_2, "tie": Choice.TIE}
 
 
-def see(keeper, stimulus, *answers, arm="baseline", repeat=0):
-    """Answers in order uv, then vu: a slot, `tie`, a grade or an outcome that is no verdict."""
+def see(keeper, stimulus, *answers, variant="baseline", repeat=0):
+    """Answers in order ab, then ba: a position, `tie`, a grade or an outcome that is no verdict."""
     for order, answer in zip(Order, answers, strict=False):
-        trial = Trial(f"{stimulus.id} {arm} {order}", "p", stimulus.id, Presentation(order, arm, repeat))
+        trial = Trial(f"{stimulus.id} {variant} {order}", "p", stimulus.id, Presentation(order, variant, repeat))
         outcome = answer
         if isinstance(answer, str | float):
             outcome = Verdict(answer if keeper.scale is not None else TURNED[answer])
@@ -55,14 +55,14 @@ def found(stimulus, *answers, scale=None):
 @each(
     ("stimulus", "answers", "measure"),
     [
-        (VACUUM, ["1"], "dark-current"),
-        (VACUUM, ["tie"], None),
-        (VACUUM, ["tie", "2"], "dark-current"),
-        (VACUUM, [Abstained()], None),
+        (BLANK, ["1"], "dark-current"),
+        (BLANK, ["tie"], None),
+        (BLANK, ["tie", "2"], "dark-current"),
+        (BLANK, [Abstained()], None),
         # The same content in both orders.
         (EQUAL, ["1", "2"], "stable-cross-sensitivity"),
         (EQUAL, ["2", "1"], "stable-cross-sensitivity"),
-        # The same slot in both orders.
+        # The same position in both orders.
         (EQUAL, ["1", "1"], "positional-false-preference"),
         (EQUAL, ["2", "2"], "positional-false-preference"),
         # A winner in one order only is no failure of either kind.
@@ -85,8 +85,8 @@ def found(stimulus, *answers, scale=None):
         # Requirements may be worth different amounts: no answer is wrong.
         (SUBSET, ["1", "2"], None),
         # Answers of the user's own do not go out with a datasheet.
-        (replace(BETTER_U, family="carrier-ladder"), ["2", "1"], None),
-        (replace(EQUAL, family="carrier-delta0"), ["1", "1"], None),
+        (replace(BETTER_U, family="own-graded"), ["2", "1"], None),
+        (replace(EQUAL, family="own-equal"), ["1", "1"], None),
     ],
 )
 def test_a_comparison_that_went_wrong_is_kept_under_the_measure_that_counts_it(stimulus, answers, measure):
@@ -95,25 +95,25 @@ def test_a_comparison_that_went_wrong_is_kept_under_the_measure_that_counts_it(s
 
 def test_a_failure_has_what_was_shown_and_said():
     keeper = FailureKeeper(None)
-    see(keeper, EQUAL, "1", "2", arm="strict")
+    see(keeper, EQUAL, "1", "2", variant="strict")
     [failure] = keeper.failures()
-    assert (failure.task_id, failure.task, failure.arm) == (EQUAL.task_id, EQUAL.task, "strict")
-    assert failure.answers == [answered("uv", "u", "I say 1"), answered("vu", "u", "I say 2")]
+    assert (failure.task_id, failure.task, failure.variant) == (EQUAL.task_id, EQUAL.task, "strict")
+    assert failure.answers == [answered("ab", "a", "I say 1"), answered("ba", "a", "I say 2")]
 
 
 def test_long_words_are_cut():
     keeper = FailureKeeper(None)
-    trial = Trial("a", "p", VACUUM.id, Presentation())
-    keeper.see(trial, VACUUM, Verdict(Choice.SLOT_1), Response("a", "x" * 5000))
+    trial = Trial("a", "p", BLANK.id, Presentation())
+    keeper.see(trial, BLANK, Verdict(Choice.POSITION_1), Response("a", "x" * 5000))
     assert keeper.failures()[0].answers[0].words == "x" * LONGEST
 
 
-def test_arms_and_repeats_are_told_apart():
+def test_variants_and_repeats_are_told_apart():
     keeper = FailureKeeper(None)
     see(keeper, EQUAL, "1", "2", repeat=0)
     see(keeper, EQUAL, "tie", "tie", repeat=1)
-    see(keeper, EQUAL, "1", "1", arm="strict")
-    assert [(f.measure, f.arm, f.answers[0].repeat) for f in keeper.failures()] == [
+    see(keeper, EQUAL, "1", "1", variant="strict")
+    assert [(f.measure, f.variant, f.answers[0].repeat) for f in keeper.failures()] == [
         ("positional-false-preference", "strict", 0),
         ("stable-cross-sensitivity", "baseline", 0),
     ]
@@ -147,9 +147,9 @@ def test_nothing_seen_is_nothing_found():
 @pytest.mark.parametrize(
     ("stimulus", "answers", "measure"),
     [
-        (VACUUM, ["poor"], None),
-        (VACUUM, ["fair"], "dark-current"),
-        (VACUUM, ["poor", "good"], "dark-current"),
+        (BLANK, ["poor"], None),
+        (BLANK, ["fair"], "dark-current"),
+        (BLANK, ["poor", "good"], "dark-current"),
         (BETTER_U, ["good", "fair"], None),
         (BETTER_U, ["fair", "fair"], None),
         (BETTER_U, ["fair", "good"], "target-sensitivity"),
@@ -167,8 +167,8 @@ def test_a_grade_that_went_wrong_is_kept_under_the_measure_that_counts_it(stimul
 @pytest.mark.parametrize(
     ("stimulus", "answers", "measure"),
     [
-        (VACUUM, [1.0], None),
-        (VACUUM, [1.5], "dark-current"),
+        (BLANK, [1.0], None),
+        (BLANK, [1.5], "dark-current"),
         (BETTER_U, [9.0, 10.0], "target-sensitivity"),
         (BETTER_U, [10.0, 9.0], None),
     ],
@@ -179,8 +179,8 @@ def test_a_grade_on_an_interval_is_a_number(stimulus, answers, measure):
 
 def test_the_grade_is_kept_with_its_words():
     keeper = FailureKeeper(STARS)
-    see(keeper, VACUUM, "good")
-    assert keeper.failures()[0].answers == [answered("uv", "good", "I say good")]
+    see(keeper, BLANK, "good")
+    assert keeper.failures()[0].answers == [answered("ab", "good", "I say good")]
 
 
 def test_a_grade_may_have_the_name_of_a_slot():
@@ -190,7 +190,7 @@ def test_a_grade_may_have_the_name_of_a_slot():
     [failure] = keeper.failures()
     assert failure.measure == "target-sensitivity"
     assert [answer.said for answer in failure.answers] == ["1", "2"]
-    assert found(VACUUM, "1", scale=figures) is None
+    assert found(BLANK, "1", scale=figures) is None
 
 
 def test_no_measure_counts_what_grades_make_of_better_against_longer():

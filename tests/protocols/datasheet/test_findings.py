@@ -4,14 +4,14 @@ import pytest
 
 from umpirical.protocols.datasheet.findings import find
 from umpirical.protocols.datasheet.spec import preset
-from umpirical.reports.limits import hold_limits
+from umpirical.reports.checks import hold_checks
 
 from .samples import estimate, fitted, measure, threshold, undefined
 
 
-def one(name, result, arm="baseline"):
-    measures = [measure(name, result, "", arm)]
-    return find(measures, hold_limits(preset(), "compare", measures, [arm]))
+def one(name, result, variant="baseline"):
+    measures = [measure(name, result, "", variant)]
+    return find(measures, hold_checks(preset(), "compare", measures, [variant]))
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_nothing_is_said_of_few_failures_of_strata_or_of_unknown_measures():
     assert find([measure("dark-current", estimate(0, 40), "empty")], []) == []
 
 
-def test_an_arm_that_is_a_probe_is_named():
-    (said,) = one("dark-current", estimate(0, 120), arm="strict")
+def test_an_variant_that_is_a_probe_is_named():
+    (said,) = one("dark-current", estimate(0, 120), variant="strict")
     assert said.startswith("Prompt variant strict: ")
 
 
@@ -61,7 +61,7 @@ def locked(*effects, part=""):
     """What is said of a judge that names the same position in both orders, with the effects of the layout."""
     found = [measure("positional-false-preference", estimate(50, 60, "pair"))]
     found += [measure(name, effect, part) for name, effect in zip(EFFECTS, effects, strict=True)]
-    [said] = find(found, hold_limits(preset(), "compare", found, ["baseline"]))
+    [said] = find(found, hold_checks(preset(), "compare", found, ["baseline"]))
     assert "the same position in both orders in 83% [" in said
     return said
 
@@ -105,8 +105,8 @@ def test_no_pull_is_named_where_slot_label_and_list_went_together():
 @pytest.mark.parametrize(("following", "praised"), [((60, 60), True), ((3, 60), False)])
 def test_a_judge_that_does_not_follow_the_task_is_not_praised_for_a_low_task_blind_preference(following, praised):
     found = [
-        measure("task-blind-preference", estimate(0, 120, "quad")),
-        measure("task-following", estimate(*following, "quad"), "5"),
+        measure("task-blind-preference", estimate(0, 120, "crossed-pair")),
+        measure("task-following", estimate(*following, "crossed-pair"), "5"),
     ]
-    said = find(found, hold_limits(preset(), "compare", found, ["baseline"]))
+    said = find(found, hold_checks(preset(), "compare", found, ["baseline"]))
     assert any("almost never ignores the task" in sentence for sentence in said) == praised

@@ -13,7 +13,7 @@ from tests.stimuli.built import built
 
 PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "judges-tested.md"
 
-ACCEPTED = {"use", "use-with-limits"}
+ACCEPTED = {"use", "use-with-restrictions"}
 
 QUICK = (
     "hides its taste",
@@ -45,7 +45,7 @@ def test_there_are_enough_of_each():
 def test_no_bad_judge_is_accepted_for_a_purpose_that_it_fails(name):
     found = decisions(BAD[name].judge, built("standard"))
     assert not [policy for policy in BAD[name].fails if found[policy].verdict in ACCEPTED]
-    # Where it is accepted, that is not without a word: a restriction, or wide limits that tell broken judges only.
+    # Where it is accepted, that is not without a word: a restriction, or wide checks that tell broken judges only.
     assert "use" not in {found[policy].verdict for policy in ("ranking", "adjudication", "claim")}
 
 

@@ -14,7 +14,7 @@ from umpirical.domain.stimuli import GivenWinner
 from umpirical.measures.catalogue import measure_all
 from umpirical.protocols.datasheet.findings import FLAWS, find, sketch
 from umpirical.protocols.datasheet.spec import preset
-from umpirical.reports.limits import hold_limits
+from umpirical.reports.checks import hold_checks
 from umpirical.reports.record import measure_record
 
 SIZE = "standard"
@@ -143,13 +143,13 @@ def described(judge, repeats=1):
     names = set(FLAWS) | {"flip-rate", "excess-stable", "raw-false-preference", "target-sensitivity"}
     found = measure_all(tallies, kind="compare", protocol="datasheet", only=names)
     measures = [measure_record(spec, measure) for spec, measure in found]
-    limits = hold_limits(preset("adjudication"), "compare", measures, ["baseline"])
-    said = find(measures, limits)
+    checks = hold_checks(preset("adjudication"), "compare", measures, ["baseline"])
+    said = find(measures, checks)
     starts = {name: words.split("{")[0] for name, words in FLAWS.items()}
     starts["positional-false-preference"] = "It follows the position"
     starts["swap-inconsistency"] = ("It is inconsistent", "When the two answers are swapped")
     flaws = [name for sentence in said for name, start in starts.items() if sentence.startswith(start)]
-    return flaws, said, sketch(measures, limits)
+    return flaws, said, sketch(measures, checks)
 
 
 @pytest.mark.parametrize("name", JUDGES)

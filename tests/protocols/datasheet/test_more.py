@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.protocols.datasheet.in_process import count, limits_of
+from tests.protocols.datasheet.in_process import checks_of, count
 from tests.stimuli.built import built
 from umpirical.domain.measures import Interval
 from umpirical.domain.stimuli import GivenWinner, NoPreference, Stimulus
@@ -18,21 +18,21 @@ from umpirical.reports.decision import decide
 from .samples import datasheet, estimate, measure, simulated
 
 
-def stimulus(name, family, delta=None, quad="", candidates=None):
+def stimulus(name, family, delta=None, crossed_pair="", candidates=None):
     expectation = GivenWinner(0) if delta else NoPreference()
     shown = candidates or (f"{name} u", f"{name} v")
-    return Stimulus(name, f"Task {name}", shown, expectation, "test/1", family, delta=delta, quad=quad)
+    return Stimulus(name, f"Task {name}", shown, expectation, "test/1", family, delta=delta, crossed_pair=crossed_pair)
 
 
 POOL = [
-    stimulus("a", "vacuum", candidates=("", "")),
-    stimulus("b", "delta0", 0.0),
-    stimulus("c", "ladder", 5.0, "q1"),
-    stimulus("d", "ladder", 5.0, "q1"),
-    stimulus("e", "ladder", 1.0, "q2"),
-    stimulus("f", "ladder", 1.0, "q2"),
-    stimulus("g", "ladder", 5.0, "q3"),
-    stimulus("h", "ladder", 5.0, "q3"),
+    stimulus("a", "blank", candidates=("", "")),
+    stimulus("b", "equal", 0.0),
+    stimulus("c", "graded", 5.0, "q1"),
+    stimulus("d", "graded", 5.0, "q1"),
+    stimulus("e", "graded", 1.0, "q2"),
+    stimulus("f", "graded", 1.0, "q2"),
+    stimulus("g", "graded", 5.0, "q3"),
+    stimulus("h", "graded", 5.0, "q3"),
 ]
 
 
@@ -40,16 +40,16 @@ def asked(*wants, known=()):
     return "".join(each.task_id for each in chosen_stimuli(list(wants), POOL, set(known)))
 
 
-def test_only_what_an_open_limit_is_about_is_asked_and_a_quad_stays_whole():
-    assert asked(Want("task-following", "ladder", 5.0, "quad", 1)) == "cd"
-    assert asked(Want("target-sensitivity", "ladder", 5.0, "pair", 3)) == "cdgh"
-    assert asked(Want("dark-current", "vacuum", None, "prompt", 10)) == "a"
-    assert asked(Want("target-sensitivity", "ladder", 1.0, "pair", inf), Want("x", "delta0", None, "pair", 1)) == "bef"
+def test_only_what_an_open_check_is_about_is_asked_and_a_quad_stays_whole():
+    assert asked(Want("task-following", "graded", 5.0, "crossed-pair", 1)) == "cd"
+    assert asked(Want("target-sensitivity", "graded", 5.0, "pair", 3)) == "cdgh"
+    assert asked(Want("dark-current", "blank", None, "prompt", 10)) == "a"
+    assert asked(Want("target-sensitivity", "graded", 1.0, "pair", inf), Want("x", "equal", None, "pair", 1)) == "bef"
     assert asked(Want("conflict-excess", "", None, "pair", inf, "+200%")) == ""
 
 
 def test_what_was_shown_is_not_shown_again():
-    assert asked(Want("task-following", "ladder", 5.0, "quad", 1), known=[POOL[2].content]) == "gh"
+    assert asked(Want("task-following", "graded", 5.0, "crossed-pair", 1), known=[POOL[2].content]) == "gh"
 
 
 def test_calls_of_any_family_settle_what_is_about_answers():
@@ -71,7 +71,7 @@ def test_every_face_says_the_same_decision(sheet, code):
     assert f'<p class="verdict">{decision.title}</p>' in DATASHEET.page(sheet)
     assert f"**{decision.title}" in DATASHEET.card(sheet)
     assert DATASHEET.parse(DATASHEET.render(sheet)).decision == decision
-    broken = [limit for limit in sheet.limits if limit.essential and limit.state == "broken"]
+    broken = [check for check in sheet.checks if check.essential and check.state == "broken"]
     assert bool(broken) == (decision.verdict == "do-not-use")
 
 
@@ -79,7 +79,7 @@ def test_another_policy_does_not_undo_a_second_look():
     first = datasheet()
     again = DATASHEET.hold(held_to(first, preset().at_look(2)), "claim")
     assert (again.policy.policy, again.policy.look) == ("claim", 2)
-    assert max(limit.level for limit in again.limits if limit.level is not None) == pytest.approx(0.012)
+    assert max(check.level for check in again.checks if check.level is not None) == pytest.approx(0.012)
     assert DATASHEET.hold(first, "claim").policy.look == 1
 
 
@@ -95,7 +95,7 @@ def test_step_1_pairs_are_asked_too_where_their_errors_hold_up_the_conflict_exce
         ]
         wants = {(want.measure, want.family, want.step) for want in wanted(datasheet(measures=measures))}
         assert ("conflict-excess", "conflict", None) in wants
-        assert (("wrong-choice-rate", "ladder", 1.0) in wants) is asked
+        assert (("wrong-choice-rate", "graded", 1.0) in wants) is asked
 
 
 @pytest.mark.slow
@@ -112,11 +112,11 @@ def test_a_perfect_judge_is_settled_by_screen_and_what_it_leaves_open(name):
     shown, policy = list(built("screen")), preset(name)
     for look in (1, 2):
         tallies = count(lambda *seen: right.get(seen, "tie"), shown)
-        limits = limits_of(tallies, [policy.at_look(look)])[name]
-        decision = decide(policy, limits)
+        checks = checks_of(tallies, [policy.at_look(look)])[name]
+        decision = decide(policy, checks)
         if decision.verdict != "not-enough-data":
             break
-        wants = wanted(SimpleNamespace(limits=limits_of(tallies, [policy.at_look(look + 1)])[name], measures=[]))
+        wants = wanted(SimpleNamespace(checks=checks_of(tallies, [policy.at_look(look + 1)])[name], measures=[]))
         shown += chosen_stimuli(wants, built("full"), {each.content for each in shown})
-    assert decision.verdict in {"use", "use-with-limits"}, decision.sentences
+    assert decision.verdict in {"use", "use-with-restrictions"}, decision.sentences
     assert look == 2

@@ -36,7 +36,7 @@ from .samples import (
     paper,
     run,
     simulated,
-    two_arms,
+    two_variants,
 )
 
 PACKAGE = "umpirical.protocols.datasheet"
@@ -91,7 +91,7 @@ def test_the_page_is_small(sheet):
 
 
 def test_every_drawing_is_named_or_hidden_and_has_a_table():
-    page = Page(render_html(two_arms()))
+    page = Page(render_html(two_variants()))
     drawings = [(names, after) for (tag, names), (after, _) in pairwise(page.skeleton) if tag == "svg"]
     assert all(after == "title" or "aria-hidden" in names for names, after in drawings)
     tags = [tag for tag, _ in page.skeleton]
@@ -124,7 +124,7 @@ def test_a_planted_value_is_shown_inside_or_outside_its_interval():
 
 
 def test_a_planted_value_without_an_interval_is_neither():
-    alone = measure("dark-current", estimate(1, 2, interval=None), planted=0.5)
+    alone = measure("dark-current", estimate(1, 2, interval=None), true_value=0.5)
     assert "50% no interval" in words(datasheet(measures=[alone]))
 
 
@@ -149,21 +149,21 @@ def test_what_is_missing_is_said():
         assert expected in empty
 
 
-def test_the_arms_are_shown_apart():
-    text = words(two_arms())
+def test_the_variants_are_shown_apart():
+    text = words(two_variants())
     order = ("Prompt variant: baseline", "0/120", "Prompt variant: strict", "80/120")
     assert [text.index(each) for each in order] == sorted(text.index(each) for each in order)
 
 
-def test_an_arm_that_was_only_planned_is_shown():
-    sheet = datasheet(run=run(arms=["baseline", "strict"]))
+def test_an_variant_that_was_only_planned_is_shown():
+    sheet = datasheet(run=run(variants=["baseline", "strict"]))
     assert "Prompt variant: strict" in words(sheet)
-    old = sheet.model_copy(update={"limits": []})
+    old = sheet.model_copy(update={"checks": []})
     assert "Prompt variant: strict Nothing was measured with this prompt variant." in words(old)
 
 
 def test_a_record_without_the_newer_parts_still_has_a_page():
-    sheet = datasheet().model_copy(update={"limits": [], "decision": None, "profile": None})
+    sheet = datasheet().model_copy(update={"checks": [], "decision": None, "profile": None})
     text = words(sheet)
     assert "This record has no verdict" in text
     assert "REPORT" in text
@@ -203,7 +203,7 @@ def test_every_part_of_a_full_record_is_on_the_page():
         "p < 0.001",
         "2.78 [2.41, 3.20]",
         "trivial judge: prompt overlap 0.610 0.45 to 0.55 reported only REPORT",
-        "Positional false preference : bike-puncture, delta0 sentence order , Δ0",
+        "Positional false preference : bike-puncture, equal sentence order , Δ0",
         "Answer 1 is <b>better organised</b>",
         "(blank)",
         "312 ms · 1,205 ms",
@@ -223,12 +223,12 @@ def test_controls_have_a_table_of_their_own_and_are_no_transforms():
     parts = [measure(name, estimate(6 + place, 40, "pair"), "different-subset") for place, name in enumerate(names)]
     sheet = paper()
     sheet = sheet.model_copy(update={"measures": [*sheet.measures, *parts]})
-    [arm, *_] = page_module.page_of(sheet).arms
-    assert "different-subset" not in [row.name for row in arm.transforms]
-    assert [[part.result.numerator for part in row.parts] for row in arm.controls] == [[6, 7, 8, 9]]
+    [variant, *_] = page_module.page_of(sheet).variants
+    assert "different-subset" not in [row.name for row in variant.transforms]
+    assert [[part.result.numerator for part in row.parts] for row in variant.controls] == [[6, 7, 8, 9]]
     heads = "Control Pairs Same answer Same position One order only No preference"
     assert f"{heads} different-subset 40 15%" in words(sheet)
-    assert page_module.page_of(paper()).arms[0].controls == ()
+    assert page_module.page_of(paper()).variants[0].controls == ()
 
 
 def test_the_page_of_a_grader_speaks_of_grades_and_not_of_slots():
@@ -241,7 +241,7 @@ def test_the_page_of_a_grader_speaks_of_grades_and_not_of_slots():
     assert "Total 540 537 0 3 0 0" in text
 
 
-def test_of_a_probe_only_what_has_a_limit_is_rated():
+def test_of_a_probe_only_what_has_a_check_is_rated():
     rated = words(paper()).partition("Prompt variant: strict")[2].partition("Chart: the dot")[0]
     assert "Raw false preference" in rated
     assert "Dark current Not measured. at most 5% essential N/A" in rated
@@ -266,15 +266,15 @@ def test_the_audit_has_totals_and_says_when_it_does_not_add_up():
     assert "Total 540 163 161 213 0 3 0 0" in text
     assert "Graded" not in text
     assert "does not add up" not in text
-    wrong = audit_row("ladder", "step 1", 1, 100).model_copy(update={"failed": 7})
+    wrong = audit_row("graded", "step 1", 1, 100).model_copy(update={"failed": 7})
     assert "The audit does not add up in 1 row of the record" in words(datasheet(audit=[*audit(), wrong]))
 
 
 def test_the_steps_of_a_ladder_are_shown_with_their_parts_together():
-    rows = [audit_row("ladder", part, step, 10, 4, 3) for step in (1, 2) for part in ("list", "order", "spelling")]
-    text = words(datasheet(audit=[*rows, audit_row("delta0", "list", 0, 8), audit_row("delta0", "order", 0, 6)]))
-    assert "baseline ladder all 1 30 12 9 9" in text
-    assert "baseline delta0 list 0 8" in text
+    rows = [audit_row("graded", part, step, 10, 4, 3) for step in (1, 2) for part in ("list", "order", "spelling")]
+    text = words(datasheet(audit=[*rows, audit_row("equal", "list", 0, 8), audit_row("equal", "order", 0, 6)]))
+    assert "baseline graded all 1 30 12 9 9" in text
+    assert "baseline equal list 0 8" in text
     assert "Total 74 24 18 32" in text
 
 
@@ -348,7 +348,7 @@ def test_no_template_goes_around_escaping(template):
         ("ink", "tint", 7),
         ("ink", "warn", 7),
         ("mark", "paper", 3),
-        ("planted", "paper", 3),
+        ("true_value", "paper", 3),
         ("pass", "paper", 4.5),
         ("fail", "paper", 4.5),
         ("open", "paper", 4.5),
@@ -406,5 +406,5 @@ def test_the_names_of_the_paper_stand_beside_ours():
 
 
 def test_a_probe_is_told_with_its_steps():
-    told = words(datasheet(run=run(arms=["baseline", "strict"], steps={"strict": [0.0, 0.25, 5.0]})))
+    told = words(datasheet(run=run(variants=["baseline", "strict"], steps={"strict": [0.0, 0.25, 5.0]})))
     assert "baseline, strict (only at Δ0, Δ0.25, Δ5)" in told

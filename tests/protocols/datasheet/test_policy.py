@@ -10,14 +10,14 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.spec import PRESETS, chosen_policy, policy_schema, preset, read_policy
 from umpirical.reports.decision import RULES, decide
-from umpirical.reports.policy import EACH_PART, Condition, Limit, Policy
+from umpirical.reports.policy import EACH_PART, Check, Condition, Policy
 from umpirical.store.yaml_files import parse_yaml
 
 KINDS = JudgeSpec.model_fields["kind"].annotation.__args__
 
 
 def value(name, measure, at="", kind="compare"):
-    return next(limit for limit in getattr(preset(name), kind) if limit.key == (measure, at))
+    return next(check for check in getattr(preset(name), kind) if check.key == (measure, at))
 
 
 def read(text):
@@ -26,22 +26,22 @@ def read(text):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", PRESETS)
-def test_every_limit_is_on_a_measure_of_that_kind_of_judge_and_points_the_right_way(name, kind):
+def test_every_check_is_on_a_measure_of_that_kind_of_judge_and_points_the_right_way(name, kind):
     specs = {spec.name: spec for spec in MEASURES}
-    limits = getattr(preset(name), kind)
-    assert limits
-    for condition in [*limits, *(need for limit in limits for cure in limit.cures for need in cure.needs)]:
+    checks = getattr(preset(name), kind)
+    assert checks
+    for condition in [*checks, *(need for check in checks for cure in check.cures for need in cure.needs)]:
         spec = specs[condition.measure]
         assert kind in spec.kinds
         assert spec.worse in {"depends", "higher" if condition.kind == "at_most" else "lower"}
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_every_limit_has_words_and_every_cure_a_need(name):
-    for limit in (*preset(name).compare, *preset(name).grade):
+def test_every_check_has_words_and_every_cure_a_need(name):
+    for check in (*preset(name).compare, *preset(name).grade):
         # A check on each part names the parts that fail it.
-        assert limit.not_for or limit.measure == "failure-rate" or limit.at == EACH_PART
-        assert all(cure.way.endswith(".") and cure.needs for cure in limit.cures)
+        assert check.not_for or check.measure == "failure-rate" or check.at == EACH_PART
+        assert all(cure.way.endswith(".") and cure.needs for cure in check.cures)
     assert preset(name).about.endswith(".")
 
 
@@ -70,9 +70,9 @@ def test_figures_decide_where_single_cases_or_claims_rest_on_the_judge_and_restr
 
 def test_every_policy_holds_a_judge_to_answers_three_times_as_long_and_says_how_far_was_tested():
     for name in PRESETS:
-        limit = value(name, "conflict-excess", "+200%")
-        assert limit.essential
-        assert "up to 3 times" in limit.good_for
+        check = value(name, "conflict-excess", "+200%")
+        assert check.essential
+        assert "up to 3 times" in check.good_for
 
 
 def test_the_values():
@@ -105,7 +105,7 @@ def test_a_policy_extends_another_and_says_only_what_differs():
     assert len(own.compare) == len(base.compare) - 1
     assert own.compare[0].value == 0.2
     assert own.compare[0].not_for == base.compare[0].not_for
-    one = next(limit for limit in own.compare if limit.key == ("target-sensitivity", "1"))
+    one = next(check for check in own.compare if check.key == ("target-sensitivity", "1"))
     assert (one.cures[0].way, one.cures[0].needs[0].value) == ("Large ones only.", 0.90)
     assert own.grade[4].cures[0].way == "Large ones only."
 
@@ -161,8 +161,8 @@ def test_the_schema_describes_the_shipped_files(name):
     data = json.loads(json.dumps(parse_yaml(text, name=name).data))
     for kind in ("compare", "grade"):
         # A step may be written as a number.
-        for limit in data.get(kind, ()):
-            limit["at"] = str(limit.get("at", ""))
+        for check in data.get(kind, ()):
+            check["at"] = str(check.get("at", ""))
     for way in data.get("ways", {}).values():
         for need in way.get("needs", ()):
             need["at"] = str(need.get("at", ""))
@@ -171,10 +171,10 @@ def test_the_schema_describes_the_shipped_files(name):
 
 @pytest.mark.parametrize(("grades", "steps"), [(2, ["5"]), (3, ["3", "5"]), (5, ["2", "5"]), (11, ["1", "5"])])
 def test_a_grader_is_held_at_steps_that_its_scale_can_show(grades, steps):
-    held = [limit for limit in preset().limits("grade", grades=grades) if limit.measure == "target-sensitivity"]
-    assert [limit.at for limit in held] == steps
+    held = [check for check in preset().checks("grade", grades=grades) if check.measure == "target-sensitivity"]
+    assert [check.at for check in held] == steps
     assert held[-1].value == 0.90
-    assert preset().limits("grade") == preset().grade
+    assert preset().checks("grade") == preset().grade
 
 
 def test_conditions_compare():
@@ -184,8 +184,8 @@ def test_conditions_compare():
     assert not strict.implies(Condition(measure="dark-current", at_least=0.05))
 
 
-def test_a_limit_is_set_once():
-    twice = [Limit(measure="dark-current", at_most=0.1)] * 2
+def test_a_check_is_set_once():
+    twice = [Check(measure="dark-current", at_most=0.1)] * 2
     with pytest.raises(ValueError, match="checked twice"):
         Policy(policy="x", about="", compare=twice)
 

@@ -7,7 +7,7 @@ import pytest
 from umpirical.protocols.datasheet.findings import RULES, sketch
 from umpirical.protocols.datasheet.record import ProfileRecord
 from umpirical.protocols.datasheet.spec import preset
-from umpirical.reports.limits import hold_limits
+from umpirical.reports.checks import hold_checks
 
 from .samples import STRICT, estimate, llama_measures, measure, paper_measures, qwen_measures, undefined
 
@@ -37,8 +37,8 @@ NAMES = {
 
 
 def sketched(measures):
-    """By the limits of the default policy for either kind of judge."""
-    held = [limit for kind in ("compare", "grade") for limit in hold_limits(preset(), kind, measures, ["baseline"])]
+    """By the checks of the default policy for either kind of judge."""
+    held = [check for kind in ("compare", "grade") for check in hold_checks(preset(), kind, measures, ["baseline"])]
     return sketch(measures, held)
 
 
@@ -49,8 +49,8 @@ def rates(**counts):
 
 
 def few_grades(low, high):
-    limits = replace(estimate(30, 60).interval, low=low, high=high)
-    return measure("effective-grades", replace(estimate(30, 60), value=low, interval=limits))
+    interval = replace(estimate(30, 60).interval, low=low, high=high)
+    return measure("effective-grades", replace(estimate(30, 60), value=low, interval=interval))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from umpirical.protocols.datasheet.reading import (
 )
 from umpirical.reports.pages import contents_of
 
-from .samples import SAMPLES, datasheet, estimate, grading, held, judge, measure, run, two_arms, undefined
+from .samples import SAMPLES, datasheet, estimate, grading, held, judge, measure, run, two_variants, undefined
 
 
 @pytest.fixture(params=sorted(SAMPLES))
@@ -75,19 +75,19 @@ def test_pages_of_graders_speak_of_grades():
     text = " ".join(Page(render_html(sheet)).text.split())
     assert "gives the better answer the higher grade" in text
     assert "prefers the better answer" not in text
-    assert grade_words(page_of(sheet).arms[0].levels) in text
+    assert grade_words(page_of(sheet).variants[0].levels) in text
     assert grade_words([]) == ""
 
 
 def test_another_prompt_is_told_by_what_it_changes():
     own = {("raw-false-preference", ""): measure("raw-false-preference", estimate(12, 40))}
-    strict = {("raw-false-preference", ""): measure("raw-false-preference", estimate(4, 40), arm="strict")}
+    strict = {("raw-false-preference", ""): measure("raw-false-preference", estimate(4, 40), variant="strict")}
     assert list(prompt_words({"baseline": own, "strict": strict})) == [
         "With strict, it names a winner between equally good answers in 10% instead of 30%."
     ]
     assert list(prompt_words({"strict": strict})) == []
-    text = " ".join(Page(render_html(two_arms())).text.split())
-    said = list(prompt_words(page_of(two_arms()).by_arm))
+    text = " ".join(Page(render_html(two_variants())).text.split())
+    said = list(prompt_words(page_of(two_variants()).by_variant))
     assert said
     assert all(sentence in text for sentence in said)
 

@@ -19,15 +19,15 @@ RATE = Estimate(
 
 
 def assembled(**more):
-    calls = [CallTally("t", "baseline", "vacuum", "empty", None, planned=120, tie=120)]
+    calls = [CallTally("t", "baseline", "blank", "empty", None, planned=120, tie=120)]
     measured = [(SPEC, Measure("dark-current", RATE)), (LATENT, Measure("resolution", Undefined("no fit")))]
-    return assemble(judge(), run(), measured, calls, [], planted={}, **more)
+    return assemble(judge(), run(), measured, calls, [], true_value={}, **more)
 
 
 def test_older_callers_get_a_decision_too():
     sheet = assembled()
     assert sheet.decision.verdict == "not-enough-data"
-    assert [limit.verdict for limit in sheet.limits] == ["PASS", *["N/A"] * (len(sheet.limits) - 1)]
+    assert [check.verdict for check in sheet.checks] == ["PASS", *["N/A"] * (len(sheet.checks) - 1)]
     assert sheet.policy == preset()
     assert sheet.profile.name == "not sketched"
     assert (sheet.stimuli, sheet.spend, sheet.examples, sheet.grades) == (None, None, [], [])
@@ -58,13 +58,13 @@ def test_examples_are_few_and_short():
 
 
 def test_grades_of_all_tasks_are_added_up():
-    tallies = [GradeTally(task, "baseline", "ladder", 1.0, 2.0, 3) for task in ("a", "b")]
+    tallies = [GradeTally(task, "baseline", "graded", 1.0, 2.0, 3) for task in ("a", "b")]
     (row,) = assembled(grades=tallies).grades
     assert (row.level, row.score, row.answers) == (1.0, 2.0, 6)
 
 
 def test_a_record_from_before_these_parts_is_still_read():
-    new = {"limits", "decision", "profile", "stimuli", "spend", "examples", "grades"}
+    new = {"checks", "decision", "profile", "stimuli", "spend", "examples", "grades"}
     tree = datasheet().model_dump(mode="json", exclude=new)
     for part, fields in (("judge", ("prompts", "scale")), ("run", ("python", "packages", "revisions"))):
         for name in fields:

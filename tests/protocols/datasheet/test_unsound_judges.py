@@ -15,8 +15,8 @@ from umpirical.domain.stimuli import Family, GivenWinner
 from umpirical.domain.tallies import CallTally, PairTally, PartTally, QuadTally, Tallies, VacuumTally
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.spec import PRESETS, preset
+from umpirical.reports.checks import hold_checks
 from umpirical.reports.decision import decide
-from umpirical.reports.limits import hold_limits
 from umpirical.reports.record import measure_record, part_record
 
 ARM = "baseline"
@@ -53,7 +53,7 @@ def tallies_of(judge, stimuli):
         family, named = stimulus.cluster, judge(stimulus)
         parts |= {(family, f"{kind}={name}") for kind, name in stimulus.parts.items()}
         made["calls"].append(CallTally(family, ARM, stimulus.family, "", None, planned=2, tie=2))
-        if stimulus.family == Family.VACUUM:
+        if stimulus.family == Family.BLANK:
             prompts = len(set(stimulus.candidates))
             made["vacuum"].append(VacuumTally(family, ARM, stimulus.stratum, prompts, 0.0, 0))
             continue
@@ -63,11 +63,11 @@ def tallies_of(judge, stimuli):
             PairTally(
                 family, ARM, stimulus.family, stimulus.delta, 1, stable=wins, no_preference=1 - wins,
                 correct_calls=2 * right, wrong_calls=2 * wins * (better is not None) - 2 * right, both_correct=right,
-                tie_calls=2 - 2 * wins, slot_1_calls=wins, slot_2_calls=wins, stratum=stimulus.stratum,
+                tie_calls=2 - 2 * wins, position_1_calls=wins, position_2_calls=wins, stratum=stimulus.stratum,
             )
         )  # fmt: skip
-        if stimulus.quad:
-            quads[family, stimulus.family, stimulus.delta, stimulus.quad].append((named, better))
+        if stimulus.crossed_pair:
+            quads[family, stimulus.family, stimulus.delta, stimulus.crossed_pair].append((named, better))
     for (family, kind, delta, _), said in quads.items():
         winners, right = [named for named, _ in said], [named == better for named, better in said]
         counts = dict.fromkeys(("following", "blind", "reversed", "one_version", "neither"), 0)
@@ -84,12 +84,12 @@ def decided(judge):
     """What each policy decides."""
     tallies = tallies_of(judge, built("standard"))
     policies = [preset(name) for name in PRESETS]
-    limits = [limit for policy in policies for limit in policy.compare]
-    needs = [need.measure for limit in limits for cure in limit.cures for need in cure.needs]
-    specs = [MEASURES.get(name) for name in dict.fromkeys([*(limit.measure for limit in limits), *needs])]
+    checks = [check for policy in policies for check in policy.compare]
+    needs = [need.measure for check in checks for cure in check.cures for need in cure.needs]
+    specs = [MEASURES.get(name) for name in dict.fromkeys([*(check.measure for check in checks), *needs])]
     found = [(spec, measure) for spec in specs for measure in spec.compute(tallies, ARM)]
     measures = [(part_record if measure.group else measure_record)(spec, measure) for spec, measure in found]
-    return {one.policy: decide(one, hold_limits(one, "compare", measures, [ARM])) for one in policies}
+    return {one.policy: decide(one, hold_checks(one, "compare", measures, [ARM])) for one in policies}
 
 
 def test_a_judge_without_a_fault_is_accepted_by_every_policy():
@@ -100,7 +100,7 @@ def test_a_judge_without_a_fault_is_accepted_by_every_policy():
 def test_a_judge_that_checks_no_fact_is_refused_where_facts_decide_and_restricted_elsewhere(judge):
     verdicts = {name: decision.verdict for name, decision in decided(judge).items()}
     assert verdicts == dict.fromkeys(("adjudication", "claim"), "do-not-use") | dict.fromkeys(
-        ("ranking", "ci-smoke"), "use-with-limits"
+        ("ranking", "ci-smoke"), "use-with-restrictions"
     )
     assert any("relevance, not correctness" in words for words in decided(judge)["ranking"].not_for)
 

@@ -18,7 +18,7 @@ from umpirical.text.sentences import sentences_at_every_stop
 
 EVERY = ("ranking", "adjudication", "claim", "ci-smoke")
 SERIOUS = ("ranking", "adjudication", "claim")
-"""Not `ci-smoke`, whose wide limits only tell a broken judge."""
+"""Not `ci-smoke`, whose wide checks only tell a broken judge."""
 STRICT = ("adjudication", "claim")
 
 

@@ -26,9 +26,9 @@ def pair(number, place, edit="", side="", parent=None):
 
 
 def rows(stimulus, said):
-    """Judgments of a pair: for each repeat what was said in order uv and in order vu."""
+    """Judgments of a pair: for each repeat what was said in order ab and in order ba."""
     for repeat, (uv, vu) in enumerate(said):
-        for order, answer in ((Order.UV, uv), (Order.VU, vu)):
+        for order, answer in ((Order.AB, uv), (Order.BA, vu)):
             name = f"{stimulus.id}{order}{repeat}"
             trial = Trial(name, name, stimulus.id, Presentation(order, repeat=repeat))
             yield judgment_row(trial, stimulus, SAID[answer], None, FACTS)
@@ -43,7 +43,7 @@ def counted(folder, judgments):
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_every_outcome_of_a_pair(tmp_path, place):
-    """Right is what names the chosen answer, in whichever slot it is, wherever it stands in the stimulus."""
+    """Right is what names the chosen answer, in whichever position it is, wherever it stands in the stimulus."""
     outcomes = list(product("12tau", repeat=2))
     found = []
     for number, said in enumerate(outcomes):
@@ -51,13 +51,13 @@ def test_every_outcome_of_a_pair(tmp_path, place):
     tallies = {tally.cluster: tally for tally in counted(tmp_path, found).pairs if not tally.stratum}
     for number, (uv, vu) in enumerate(outcomes):
         tally = tallies[f"task {number}"]
-        slot_of_chosen = {"uv": "12"[place], "vu": "21"[place]}
-        right = [uv == slot_of_chosen["uv"], vu == slot_of_chosen["vu"]]
+        slot_of_chosen = {"ab": "12"[place], "ba": "21"[place]}
+        right = [uv == slot_of_chosen["ab"], vu == slot_of_chosen["ba"]]
         answered = "u" not in (uv, vu)
         assert (tally.pairs, tally.incomplete) == (int(answered), int(not answered))
         assert tally.correct_calls == answered * sum(right)
         assert tally.both_correct == answered * all(right)
-        assert tally.slot_1_correct_calls == answered * right[place]
+        assert tally.position_1_correct_calls == answered * right[place]
         assert tally.positional == answered * (uv == vu and uv in "12")
 
 
@@ -67,7 +67,7 @@ ORIGINAL = [("1", "2"), ("1", "t")]
 @pytest.mark.parametrize(
     ("side", "said", "expected"),
     [
-        # In order uv the original named u (the chosen one) twice; in order vu it named u once, and tied once.
+        # In order ab the original named u (the chosen one) twice; in order ba it named u once, and tied once.
         ("chosen", [("1", "2"), ("1", "2")], {"changed": 0.25, "favoured": 0.25, "disfavoured": 0, "overturned": 0}),
         ("rejected", [("1", "2"), ("1", "2")], {"changed": 0.25, "favoured": 0, "disfavoured": 0.25, "overturned": 0}),
         ("rejected", [("2", "1"), ("2", "1")], {"changed": 1, "favoured": 1, "disfavoured": 0, "overturned": 1}),

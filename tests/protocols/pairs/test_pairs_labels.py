@@ -64,13 +64,13 @@ def test_a_judge_that_does_not_judge_is_refused(name, tmp_path, umpirical):
     report = measured(tmp_path, name)
     code, out, _ = umpirical("gate", report.folder, "--json")
     assert (code, report.decision) == (REFUSED, "do-not-use")
-    effects = {one["measure"]: one["effect"] for one in json.loads(out)["limits"]}
+    effects = {one["measure"]: one["effect"] for one in json.loads(out)["checks"]}
     assert effects["pair-agreement-beyond-length"] == "fail"
     assert (effects["pair-agreement"] == "fail") == (name != "longer is better")
 
 
 def test_a_policy_that_asks_for_little_accuracy_does_not_let_a_coin_through(tmp_path):
-    report = measured(tmp_path, "coin", policy={"accuracy": 0.1, "same_slot": 0.9})
+    report = measured(tmp_path, "coin", policy={"accuracy": 0.1, "same_position": 0.9})
     assert report.decision == "do-not-use"
 
 
@@ -78,7 +78,7 @@ def test_a_sound_judge_is_accepted(tmp_path, umpirical):
     report = measured(tmp_path, "sound")
     assert umpirical("gate", report.folder)[0] == USED
     # Nothing was edited, which is said.
-    assert report.decision == "use-with-limits"
+    assert report.decision == "use-with-restrictions"
 
 
 def test_from_one_position_to_inverted_is_worse(tmp_path, umpirical):

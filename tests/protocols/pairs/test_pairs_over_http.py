@@ -40,7 +40,7 @@ def test_a_judge_behind_a_server(tmp_path):
         sent = [body["messages"][-1]["content"] for body in server.bodies]
     assert asked == report.record.run.trials == 12 * 2 * 3
     found = measure(report.record, "both-orders-accuracy")
-    assert (found.value, found.denominator, sum(found.left_out.values())) == (1, 11, 1)
+    assert (found.value, found.denominator, sum(found.excluded.values())) == (1, 11, 1)
     assert found.bounds == (11 / 12, 1)
     assert value(report.record, "change-rate") == 0
     assert [each.outcome for each in report.record.trouble] == ["unparsed"]

@@ -130,22 +130,22 @@ def test_who_is_unreadable_about_hard_pairs_gains_nothing(cheating):
     report = cheating["shy"]
     found = measure(report, "both-orders-accuracy")
     assert found.value == 1
-    assert found.left_out == {"without an answer in both orders": 6}
+    assert found.excluded == {"without an answer in both orders": 6}
     assert found.bounds == (0.9, 1)
     assert found.denominator == 54
     assert report.decision.verdict == "do-not-use"
-    assert [limit.measure for limit in report.limits if limit.state == "broken"] == ["unparsed-rate"]
+    assert [check.measure for check in report.checks if check.state == "broken"] == ["unparsed-rate"]
     assert cheating["half_silent"].decision.verdict != "use"
     assert measure(cheating["half_silent"], "both-orders-accuracy").denominator == 54
 
 
-def test_unreadable_answers_are_counted_the_worst_way_before_a_limit_passes(cheating):
+def test_unreadable_answers_are_counted_the_worst_way_before_a_check_passes(cheating):
     lenient = PairsPolicy(accuracy=0.85, without_verdict=0.5)
     held = held_to(cheating["shy"], lenient)
-    [limit] = [limit for limit in held.limits if limit.measure == "both-orders-accuracy"]
+    [check] = [check for check in held.checks if check.measure == "both-orders-accuracy"]
     assert measure(cheating["shy"], "both-orders-accuracy").interval.low > 0.85
-    assert limit.verdict == "INCONCLUSIVE"
-    assert limit.unanswered == 6
+    assert check.verdict == "INCONCLUSIVE"
+    assert check.unanswered == 6
     assert held.decision.verdict == "not-enough-data"
 
 
@@ -160,7 +160,7 @@ def test_a_tie_is_no_winner_and_an_abstention_is_no_tie(cheating):
     found = measure(report, "change-rate")
     assert found.value == 0
     assert found.denominator == 30
-    assert sum(found.left_out.values()) == 30
+    assert sum(found.excluded.values()) == 30
 
 
 def test_who_likes_blanks_is_won_over_by_an_edit_of_either_answer(cheating):
@@ -209,7 +209,7 @@ def test_repeats_show_the_noise_that_is_taken_off_what_edits_change(tmp_path):
     [report] = run(folder, trust=True)
     assert value(report.record, "change-rate") == pytest.approx(0.5, abs=0.1)
     assert value(report.record, "excess-change") == pytest.approx(0, abs=0.07)
-    assert [limit.measure for limit in report.record.limits][4] == "excess-change"
+    assert [check.measure for check in report.record.checks][4] == "excess-change"
 
 
 def test_the_chosen_answer_is_first_in_half_of_the_pairs_and_both_orders_are_asked(sound):
@@ -256,7 +256,7 @@ def test_an_edit_that_makes_both_answers_the_same_is_not_asked(tmp_path):
 def test_without_edits_a_judge_is_used_with_that_said(tmp_path):
     folder = write_study(tmp_path, rows=labelled(200), profiles=["careful"], more="edits: []\n")
     [report] = run(folder, trust=True)
-    assert report.record.decision.verdict == "use-with-limits"
+    assert report.record.decision.verdict == "use-with-restrictions"
     assert report.record.decision.sentences[1:] == ["Not measured: whether harmless edits change its verdicts."]
 
 
@@ -409,7 +409,7 @@ def test_a_record_is_read_again(sound):
     report = sound["careful"]
     assert umpirical.load(report.folder).record == report.record
     schema = json.loads(PAIRS.schema())
-    assert schema["properties"]["format"]["const"] == "judge-pairs/1"
+    assert schema["properties"]["format"]["const"] == "judge-pairs/2"
 
 
 def test_the_front_door_measures_rows_with_columns_of_other_names(tmp_path):

@@ -18,7 +18,7 @@ def test_everything_can_be_said(tmp_path):
     review = {
         "overlap": 3,
         "mode": "assisted",
-        "undecided": "leave-out",
+        "undecided": "exclude",
         "guideline": "guide.txt",
         "sensitive": ["label-flip"],
     }

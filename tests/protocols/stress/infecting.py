@@ -3,7 +3,7 @@
 from tests.reports.payloads import _replaced
 from umpirical.protocols.stress.record import StressReport
 
-KEPT = {"arm", "arms"}
+KEPT = {"variant", "variants"}
 """Whether a measure is of the judge's own prompt is decided by the program."""
 
 

@@ -169,7 +169,7 @@ JUDGES = {
 }
 
 
-def measures(parts, groups=True, arm="baseline"):
+def measures(parts, groups=True, variant="baseline"):
     """As `measure_all` gives them: by measure, then by test, all items before their strata."""
     flat = [("unparsed-rate", "", "", rate(3, 900, unit="call")), ("failure-rate", "", "", rate(0, 900, unit="call"))]
     for test, found in parts.items():
@@ -177,7 +177,7 @@ def measures(parts, groups=True, arm="baseline"):
             flat.append((name, test, "", result))
             if groups:
                 flat += [(name, test, f"grade_level={level}", _part_of(result)) for level in (6, 8, 10)]
-    return [(SPECS[name], Measure(name, result, arm, test, group)) for name, test, group, result in flat]
+    return [(SPECS[name], Measure(name, result, variant, test, group)) for name, test, group, result in flat]
 
 
 def _part_of(result):
@@ -224,7 +224,7 @@ def run(name="a", **more):
     return RunRecord(**{
         "id": f"2026-01-02-{name}", "created": "2026-01-02T09:30:00+00:00", "umpirical_version": "0.1.0",
         "protocol": "stress/1", "stimuli": "b6d1f2c6a8d94f15a4b1a6f4a4f8a3c2", "seed": 7, "tasks": ["e1", "e2"],
-        "arms": ["baseline"], "repeats": 3, "trials": 900, "responses_sha256": "e3b0c44298fc1c149afbf4c8996fb924",
+        "variants": ["baseline"], "repeats": 3, "trials": 900, "responses_sha256": "e3b0c44298fc1c149afbf4c8996fb924",
         "command": "umpirical run --judge sound-examiner",
     } | more)  # fmt: skip
 
@@ -357,11 +357,11 @@ def three():
 
 def incomplete():
     """Stopped early: one test has no measure, another no pair, and nothing was repeated."""
-    none = Undefined("no item has a verdict on both texts", left_out={"not asked yet": 60})
+    none = Undefined("no item has a verdict on both texts", excluded={"not asked yet": 60})
     parts = {
         "vertical-spacing": [(name, none) for name in ("change-rate", "excess-change", "shift-equivalence")],
         "inline-spacing": [
-            ("change-rate", rate(3, 40, left_out={"not asked yet": 20}, bounds=(0.05, 0.383))),
+            ("change-rate", rate(3, 40, excluded={"not asked yet": 20}, bounds=(0.05, 0.383))),
             ("excess-change", Undefined("nothing was asked twice")),
             *shifts(0.03, 0.4, 40),
         ],
@@ -380,10 +380,10 @@ def nothing():
     )  # fmt: skip
 
 
-def planted():
+def true_value():
     """A simulated judge, whose true values are known."""
     known = {("baseline", "change-rate", "verbosity-long"): 0.6, ("baseline", "grade-shift", "verbosity-long"): 0.8}
-    return report(planted=known)
+    return report(true_value=known)
 
 
 SAMPLES = {
@@ -391,5 +391,5 @@ SAMPLES = {
     "three": three,
     "incomplete": lambda: [incomplete()],
     "nothing": lambda: [nothing()],
-    "planted": lambda: [planted()],
+    "true_value": lambda: [true_value()],
 }

@@ -55,7 +55,7 @@ def test_the_findings_and_the_cells_are_on_the_card():
 def test_the_front_matter_names_judge_and_data():
     front, _ = taken_apart(render_stress_markdown(report()))
     assert list(front) == FIELDS
-    assert (front["format"], front["judge"], front["dataset"]) == ("judge-stress/1", "wordy, easily told", "essays.csv")
+    assert (front["format"], front["judge"], front["dataset"]) == ("judge-stress/2", "wordy, easily told", "essays.csv")
 
 
 def test_the_digest_is_that_of_the_record():

@@ -11,7 +11,7 @@ from umpirical.stats.agreement import Ratings, concordance, partial_correlation
 
 from .samples import SPECS, mean, measures, rate, report, stress_test
 
-ACCEPTED = {"use", "use-with-limits"}
+ACCEPTED = {"use", "use-with-restrictions"}
 LOOKS = (40, 60, 80, 100)
 RUNS = [pytest.param(60, id="small"), pytest.param(2_000, id="whole", marks=pytest.mark.slow)]
 

@@ -52,7 +52,7 @@ def test_what_is_undecided_says_how_many_items_would_settle_it():
     assert stuck["undecided"] == "Paraphrase (more items would not make it conclusive)."
 
 
-def test_what_was_not_measured_is_told_apart_from_what_has_no_limit():
+def test_what_was_not_measured_is_told_apart_from_what_has_no_check():
     found = lines(report("x", parts={"paraphrase": [("change-rate", Undefined("nobody answered"))],
                                      "synthetic-ordinal": [("accuracy", rate(30, 60))],
                                      "original": [("accuracy", rate(30, 60))]}))  # fmt: skip
@@ -125,8 +125,8 @@ def test_abstentions_are_told_where_they_are_not_rare():
 
 
 def test_a_pass_that_missing_verdicts_forbid_is_undecided_and_says_how_many():
-    left_out = {"left_out": {"without a verdict on the changed text": 40}, "bounds": (-0.4, 0.4)}
-    still = replace(excess(0.0, 0.04), **left_out)
+    excluded = {"excluded": {"without a verdict on the changed text": 40}, "bounds": (-0.4, 0.4)}
+    still = replace(excess(0.0, 0.04), **excluded)
     found = paraphrase(("change-rate", rate(1, 60)), ("excess-change", still), *STILL)
     assert "holds" not in found
     assert found["undecided"] == "Paraphrase (40 missing verdicts could have changed the result)."

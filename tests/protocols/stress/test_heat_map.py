@@ -43,7 +43,7 @@ def test_the_groups_say_what_is_asked_and_what_passes():
     assert [row.test.name for row in groups["Agreement with labels"].rows] == ["original", "synthetic-ordinal"]
 
 
-def test_limits_that_differ_between_judges_are_not_told_as_one():
+def test_checks_that_differ_between_judges_are_not_told_as_one():
     groups = heat_map([report("sound-examiner"), report("moody/7B", scale=BINARY)]).groups
     assert groups[0].explained.endswith("Thresholds differ between judges; see each page.")
 
@@ -79,7 +79,7 @@ def test_an_undecided_cell_says_how_many_items_would_settle_it():
 
 
 def test_what_survives_depends_on_how_many_cells_there_are():
-    """A miss at p = 0.02 is one by itself, and none among many that keep their limits."""
+    """A miss at p = 0.02 is one by itself, and none among many that keep their checks."""
     miss = {"stability": [("flip-rate", rate(10, 60))]}
     assert cells(report("x", parts=miss))["stability", "x"].verdict == "INCONCLUSIVE"
     miss = {"stability": [("flip-rate", rate(11, 60))]}

@@ -85,7 +85,7 @@ def test_a_judge_that_does_not_judge_is_never_accepted(name, runs, umpirical):
 def test_what_is_no_better_than_chance_is_refused(name, runs, umpirical):
     code, out, _ = umpirical("gate", runs(name).folder, "--json")
     assert code == REFUSED
-    [agreement] = [one for one in json.loads(out)["limits"] if one["measure"] == "weighted-kappa"]
+    [agreement] = [one for one in json.loads(out)["checks"] if one["measure"] == "weighted-kappa"]
     assert (agreement["stratum"], agreement["effect"]) == ("original", "fail")
 
 
@@ -119,9 +119,9 @@ def test_without_labels_it_is_never_a_plain_use(tmp_path, umpirical):
     (tmp_path / "judge.py").write_text("def grade(task, response):\n    return '3'\n")
     (tmp_path / "umpirical.yaml").write_text(UNLABELLED)
     code, out, _ = umpirical("run", tmp_path, "--yes", "--trust", "--json")
-    assert (code, json.loads(out)[0]["decision"]) == (USED, "use-with-limits")
+    assert (code, json.loads(out)[0]["decision"]) == (USED, "use-with-restrictions")
     code, out, _ = umpirical("gate", tmp_path, "--json")
-    assert (code, json.loads(out)["verdict"]) == (USED, "use-with-limits")
+    assert (code, json.loads(out)["verdict"]) == (USED, "use-with-restrictions")
     assert "Correctness was not measured because the data has no labels." in json.loads(out)["line"]
 
 

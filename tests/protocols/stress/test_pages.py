@@ -32,13 +32,13 @@ from .samples import (
     made,
     measures,
     nothing,
-    planted,
     rate,
     report,
     run,
     small,
     stress_test,
     three,
+    true_value,
     worst,
 )
 
@@ -313,14 +313,14 @@ def test_an_audit_that_does_not_add_up_is_said():
 
 
 def test_a_planted_value_is_shown_beside_the_measured_one():
-    assert "True value" in page_of(planted(), "verbosity-long")
-    assert "design effect 1.00 60%" in page_of(planted(), "verbosity-long")
+    assert "True value" in page_of(true_value(), "verbosity-long")
+    assert "design effect 1.00 60%" in page_of(true_value(), "verbosity-long")
     assert "True value" not in page_of(report(), "verbosity-long")
 
 
 def test_other_prompts_do_not_enter_the_pages():
     one = report()
-    more = measures({"verbosity-long": [("change-rate", rate(1, 7))]}, arm="strict")
+    more = measures({"verbosity-long": [("change-rate", rate(1, 7))]}, variant="strict")
     both = report(measured=[*measures(JUDGES[one.judge.name]), *more])
     assert "1/7" not in page_of(both, "verbosity-long")
 
@@ -448,6 +448,6 @@ def test_a_test_without_texts_says_why_in_its_cell_and_on_its_page():
 
 
 def test_a_cell_says_how_many_items_without_a_verdict_forbid_a_pass():
-    left_out = {"left_out": {"without a verdict on the changed text": 40}, "bounds": (0.0, 0.4)}
-    parts = {"stability": [("flip-rate", rate(0, 60, **left_out))]}
+    excluded = {"excluded": {"without a verdict on the changed text": 40}, "bounds": (0.0, 0.4)}
+    parts = {"stability": [("flip-rate", rate(0, 60, **excluded))]}
     assert "40 missing verdicts could have changed the result" in index_of(report("x", parts=parts))

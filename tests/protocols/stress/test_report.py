@@ -36,7 +36,7 @@ def test_the_record_keeps_to_its_schema(reports):
     jsonschema.Draft202012Validator.check_schema(schema)
     for one in reports:
         jsonschema.Draft202012Validator(schema).validate(json.loads(record_json(one)))
-    assert schema["properties"]["format"]["const"] == "judge-stress/1"
+    assert schema["properties"]["format"]["const"] == "judge-stress/2"
     assert schema["additionalProperties"] is False
 
 
@@ -83,16 +83,16 @@ def test_a_stratum_never_decides():
 
 
 def test_another_prompt_never_decides():
-    measured = [(SPECS["flip-rate"], Measure("flip-rate", rate(50, 60), arm="strict", stratum="stability"))]
+    measured = [(SPECS["flip-rate"], Measure("flip-rate", rate(50, 60), variant="strict", stratum="stability"))]
     one = report(measured=measured, tests=[stress_test("stability")])
     assert one.verdicts[0].verdict == "N/A"
     assert len(one.measures) == 1
 
 
 def test_planted_values_are_those_of_all_items():
-    one = SAMPLES["planted"]()[0]
+    one = SAMPLES["true_value"]()[0]
     found = [m for m in one.measures if (m.name, m.stratum) == ("change-rate", "verbosity-long")]
-    assert [m.planted for m in found] == [0.6, None, None, None]
+    assert [m.true_value for m in found] == [0.6, None, None, None]
 
 
 def test_trials_are_added_up_by_test():
@@ -108,10 +108,10 @@ def test_trials_are_added_up_by_test():
     assert report(calls=calls[2:]).complete
 
 
-def test_limits_on_answers_are_those_of_the_datasheet():
-    held = {limit.measure: limit for limit in report().answered}
-    assert {name: limit.verdict for name, limit in held.items()} == {"unparsed-rate": "PASS", "failure-rate": "PASS"}
-    assert {limit.verdict for limit in report(measured=[]).answered} == {"N/A"}
+def test_checks_on_answers_are_those_of_the_datasheet():
+    held = {check.measure: check for check in report().answered}
+    assert {name: check.verdict for name, check in held.items()} == {"unparsed-rate": "PASS", "failure-rate": "PASS"}
+    assert {check.verdict for check in report(measured=[]).answered} == {"N/A"}
 
 
 def test_the_worst_are_few_and_the_furthest_come_first():

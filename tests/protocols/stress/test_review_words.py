@@ -37,7 +37,7 @@ def found(numerator, denominator, low, high, *, unit="pair", value=None):
     )
 
 
-NONE = Undefined(reason="no item was decided by two people", left_out={"fewer than two people decided": 18})
+NONE = Undefined(reason="no item was decided by two people", excluded={"fewer than two people decided": 18})
 
 
 def review(**changes):
@@ -51,7 +51,7 @@ def review(**changes):
         "relabelled": 1,
         "rejected": 3,
         "undecided": 6,
-        "left_out": 0,
+        "excluded": 0,
         "policy": "count",
         "overlap": 2,
         "modes": {"blind": 34, "assisted": 2},
@@ -80,8 +80,8 @@ def test_the_line_says_how_many_by_whom_and_what_became_of_them():
         "18 of 24 generated texts were reviewed, by 2 people: 3 rejected, 2 edited, 1 relabeled, "
         "1 decided by an adjudicator; 6 undecided, included"
     )
-    left_out = review(policy="leave-out", left_out=6, people=1, adjudicated=0, edited=0, relabelled=0)
-    assert review_words(left_out).endswith("by 1 person: 3 rejected; 6 undecided, excluded")
+    excluded = review(policy="exclude", excluded=6, people=1, adjudicated=0, edited=0, relabelled=0)
+    assert review_words(excluded).endswith("by 1 person: 3 rejected; 6 undecided, excluded")
     nobody = review(reviewed=0, people=0, rejected=0, edited=0, relabelled=0, adjudicated=0, undecided=24)
     assert review_words(nobody) == "0 of 24 generated texts were reviewed; 24 undecided, included"
     assert review_words(review(undecided=0)).endswith("; none undecided")
@@ -121,8 +121,8 @@ def test_the_page_has_every_figure_with_its_parts():
         "are included",
     ):
         assert words in text, words
-    assert "are excluded, as set in the study file" in plain(page(review(policy="leave-out", left_out=6)))
-    assert "Undecided 6, 6 excluded" in plain(page(review(policy="leave-out", left_out=6)))
+    assert "are excluded, as set in the study file" in plain(page(review(policy="exclude", excluded=6)))
+    assert "Undecided 6, 6 excluded" in plain(page(review(policy="exclude", excluded=6)))
 
 
 def test_without_a_review_nothing_is_said():
@@ -159,9 +159,9 @@ def test_the_record_keeps_it():
     ("made", "words"),
     [
         ({"rejected_by_review": 5}, "0 of 5 generated texts remain: 5 rejected by reviewers"),
-        ({"left_out": 5, "undecided": 5}, "0 of 5 generated texts remain: 5 excluded until reviewers decide"),
+        ({"excluded": 5, "undecided": 5}, "0 of 5 generated texts remain: 5 excluded until reviewers decide"),
         (
-            {"rejected_by_review": 2, "left_out": 3},
+            {"rejected_by_review": 2, "excluded": 3},
             "0 of 5 generated texts remain: 2 rejected by reviewers; 3 excluded until reviewers decide",
         ),
         ({"rejected_by_review": 4}, ""),

@@ -36,7 +36,7 @@ def test_without_strata_there_is_no_table():
     assert by_group(flat, stress_test("verbosity-long")) is None
 
 
-def test_a_measure_that_no_stratum_has_is_left_out_and_one_that_some_have_is_not():
+def test_a_measure_that_no_stratum_has_is_excluded_and_one_that_some_have_is_not():
     none = Undefined("the scale has no order")
     found = {"verbosity-long": [("change-rate", rate(3, 60)), ("grade-shift", none)]}
     table = by_group(report("x", parts=found), stress_test("verbosity-long"))

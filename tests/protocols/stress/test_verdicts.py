@@ -1,4 +1,4 @@
-"""The verdict of every test, by hand: inside, outside, across, and exactly at each limit."""
+"""The verdict of every test, by hand: inside, outside, across, and exactly at each threshold."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from umpirical.stats.differences import signed_mean
 
 from .samples import BINARY, NOMINAL, SIX, SPECS, rate, report, stress_test
 
-MARGIN = 0.25  # exact in binary, so that "exactly at the limit" means that
+MARGIN = 0.25  # exact in binary, so that "exactly at the threshold" means that
 
 
 def measured(name, low, high, n=100, *, value=None, level=0.95):
@@ -47,7 +47,7 @@ INSIDE, ACROSS, OUTSIDE = (-0.1, 0.2), (0.1, 0.4), (0.3, 0.5)
     ("excess", "shift", "verdict"),
     [
         (INSIDE, (-0.2, 0.2), "PASS"),
-        (INSIDE, (-0.25, 0.25), "PASS"),  # both ends at the limit
+        (INSIDE, (-0.25, 0.25), "PASS"),  # both ends at the threshold
         ((-0.1, 0.25), (-0.2, 0.2), "PASS"),  # the whole interval at or below the margin
         (INSIDE, (-0.26, 0.1), "INCONCLUSIVE"),
         (INSIDE, (0.1, 0.26), "INCONCLUSIVE"),
@@ -151,7 +151,7 @@ def test_stability(low, high, verdict):
     assert judged("stability", measured("flip-rate", low, high)).verdict == verdict
 
 
-def test_new_texts_have_no_limit():
+def test_new_texts_have_no_check():
     cell = judged("synthetic-ordinal", as_record("accuracy", rate(60, 60)))
     assert (cell.verdict, cell.parts) == ("N/A", [])
     assert cell.why.startswith("the policy sets no threshold")
@@ -201,7 +201,7 @@ def unchanged(n, *, changes=0, **more):
 
 
 def test_the_number_needed_where_nothing_changes_is_the_one_that_passes():
-    """The limits close in with the number itself there, and not with its root."""
+    """The checks close in with the number itself there, and not with its root."""
     cell = judged("paraphrase", *unchanged(30), margin=0.05)
     assert (cell.verdict, cell.needed, cell.more_needed, cell.unit) == ("INCONCLUSIVE", 80, 50, "item")
     assert cell.leaning == "pass"
@@ -288,8 +288,8 @@ NO_CHANGED = "without a verdict on the changed text"
 
 def test_no_verdict_on_the_changed_texts_is_no_pass():
     """Of 250 items 150 have none: the others never change."""
-    left_out = {"left_out": {NO_CHANGED: 150}, "bounds": (-0.6, 0.6)}
-    cell = judged("paraphrase", *unchanged(100, **left_out), margin=0.05)
+    excluded = {"excluded": {NO_CHANGED: 150}, "bounds": (-0.6, 0.6)}
+    cell = judged("paraphrase", *unchanged(100, **excluded), margin=0.05)
     assert judged("paraphrase", *unchanged(100), margin=0.05).verdict == "PASS"
     assert (cell.verdict, cell.unanswered, cell.needed) == ("INCONCLUSIVE", 150, None)
     assert [part.unanswered for part in cell.parts] == [150, 150]
@@ -298,30 +298,30 @@ def test_no_verdict_on_the_changed_texts_is_no_pass():
 
 
 def test_a_few_without_a_verdict_leave_a_pass_that_stands_the_worst():
-    few = {"left_out": {NO_CHANGED: 1}, "bounds": (-1 / 401, 1 / 401)}
+    few = {"excluded": {NO_CHANGED: 1}, "bounds": (-1 / 401, 1 / 401)}
     cell = judged("paraphrase", *unchanged(400, **few), margin=0.05)
     assert (cell.verdict, cell.unanswered) == ("PASS", 0)
     # As many as the margin allows, but with an interval around them: no pass.
-    more = {"left_out": {NO_CHANGED: 18}, "bounds": (-18 / 418, 18 / 418)}
+    more = {"excluded": {NO_CHANGED: 18}, "bounds": (-18 / 418, 18 / 418)}
     assert judged("paraphrase", *unchanged(400, **more), margin=0.05).verdict == "INCONCLUSIVE"
 
 
 def test_more_items_are_not_said_to_settle_what_missing_verdicts_leave_open():
-    left_out = {"left_out": {NO_CHANGED: 30}, "bounds": (-0.5, 0.5)}
-    cell = judged("paraphrase", *unchanged(30, **left_out), margin=0.05)
+    excluded = {"excluded": {NO_CHANGED: 30}, "bounds": (-0.5, 0.5)}
+    cell = judged("paraphrase", *unchanged(30, **excluded), margin=0.05)
     assert (cell.verdict, cell.needed, cell.unanswered) == ("INCONCLUSIVE", None, 30)
     assert "would confirm a pass" not in cell.why
 
 
-def test_what_is_left_out_without_bounds_forbids_a_pass():
-    cell = judged("paraphrase", *unchanged(400, left_out={NO_CHANGED: 1}), margin=0.05)
+def test_what_is_excluded_without_bounds_forbids_a_pass():
+    cell = judged("paraphrase", *unchanged(400, excluded={NO_CHANGED: 1}), margin=0.05)
     assert (cell.verdict, cell.unanswered) == ("INCONCLUSIVE", 1)
     assert "unknown" in cell.why
 
 
-def test_a_fail_stands_whatever_was_left_out():
-    left_out = {"left_out": {NO_CHANGED: 100}, "bounds": (0.0, 0.9)}
-    cell = judged("paraphrase", *unchanged(100, changes=80, **left_out), margin=0.05)
+def test_a_fail_stands_whatever_was_excluded():
+    excluded = {"excluded": {NO_CHANGED: 100}, "bounds": (0.0, 0.9)}
+    cell = judged("paraphrase", *unchanged(100, changes=80, **excluded), margin=0.05)
     assert (cell.verdict, cell.unanswered) == ("FAIL", 0)
 
 
@@ -331,7 +331,7 @@ def test_a_fail_stands_whatever_was_left_out():
 )
 def test_flips_and_repeats_are_not_passed_by_abstaining(test, name, k, bounds):
     whole = as_record(name, rate(k, 100))
-    half = as_record(name, rate(k, 100, left_out={"answered less than twice": 100}, bounds=bounds))
+    half = as_record(name, rate(k, 100, excluded={"answered less than twice": 100}, bounds=bounds))
     assert judged(test, whole).verdict == "PASS"
     cell = judged(test, half)
     assert (cell.verdict, cell.unanswered) == ("INCONCLUSIVE", 100)

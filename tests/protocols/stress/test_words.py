@@ -1,4 +1,4 @@
-"""Numbers with their sign, and limits as they were set."""
+"""Numbers with their sign, and checks as they were set."""
 
 import doctest
 
@@ -56,7 +56,7 @@ def test_an_open_or_missing_interval_is_said():
         ("change-rate", None, None, "no threshold"),
     ],
 )
-def test_a_limit_in_words(measure, least, most, words):
+def test_a_check_in_words(measure, least, most, words):
     assert allowed_words(measure, least, most) == words
 
 

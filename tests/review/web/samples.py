@@ -73,7 +73,7 @@ def transcript(number=0, *, nested=True, **changes):
         )
 
     return paraphrase(
-        number, id=f"transcript-{number}", test="agent, subtle fault", question="Is the planted fault there?",
+        number, id=f"transcript-{number}", test="agent, subtle fault", question="Is the true_value fault there?",
         before=messages("order", "Your order was found."), after=messages("orders", "Your order was not found."),
         **changes,
     )  # fmt: skip

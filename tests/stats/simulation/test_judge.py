@@ -45,7 +45,7 @@ def test_formulas_agree_with_simulation(name):
     rng = np.random.default_rng(11)
     one, two = sample_choices(judge, np.zeros(pairs), rng)
     shares = decomposition(judge)
-    # Content: slot 1 holds u in the first order and v in the second.
+    # Content: position 1 holds u in the first order and v in the second.
     simulated = {
         "stable": np.mean((one != 0) & (one == -two)),
         "positional": np.mean((one != 0) & (one == two)),

@@ -19,7 +19,7 @@ from umpirical.stimuli.controlled.trivial import REPORTED, TRIVIAL
 pytestmark = pytest.mark.heavy
 
 SIZES = ["standard", pytest.param("full", marks=pytest.mark.slow)]
-LADDERS = ["ladder", "figures"]
+LADDERS = ["graded", "figures"]
 
 
 def on(size, family, kind="crossed"):
@@ -101,7 +101,7 @@ def test_a_judge_that_sees_the_texts_alone_is_right_in_exactly_one_half_at_every
 
 def test_on_the_ladder_of_fillers_idle_sentences_tell_the_better_text():
     """What the crossed ladder is there to prevent."""
-    assert accuracy(BLIND["fewer idle sentences"], on("standard", "ladder", "filler")) > 0.9
+    assert accuracy(BLIND["fewer idle sentences"], on("standard", "graded", "filler")) > 0.9
 
 
 @pytest.mark.parametrize("family", LADDERS)
@@ -191,7 +191,7 @@ def test_what_is_learnt_on_the_set_itself_is_right_in_exactly_one_half(cut, fami
 @CUTS
 @pytest.mark.parametrize("family", LADDERS)
 def test_what_tells_the_better_text_on_the_ladder_of_fillers_is_of_no_use_on_the_crossed_ones(cut, family):
-    fillers = on("standard", "ladder", "filler")
+    fillers = on("standard", "graded", "filler")
     names = sorted({stimulus.task_family for stimulus in fillers})
     train = [stimulus for stimulus in fillers if stimulus.task_family in names[::2]]
     assert learnt(cut, train, [s for s in fillers if s.task_family not in names[::2]]) > 0.7
@@ -260,7 +260,7 @@ def matched(name, part, stimuli, tasks):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", MATCHING)
 def test_matching_with_what_is_asked_does_not_tell_the_better_text(name, size, part):
-    stimuli, tasks = on(size, "ladder"), tasks_of(size)
+    stimuli, tasks = on(size, "graded"), tasks_of(size)
     assert 0.45 <= matched(name, part, stimuli, tasks) <= 0.55
     for step, own in steps(stimuli).items():
         if len(own) >= 60:

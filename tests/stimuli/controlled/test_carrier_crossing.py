@@ -68,7 +68,7 @@ def figures(carrier):
 def test_a_figure_is_crossed_where_the_context_has_it_once_and_about_the_same():
     # 45 minutes of a tour are not the 45 of a time; twelve boats might be the 12 years of a child.
     assert figures(BOATS) == ["18", "60", "Tuesday", "Seven"]
-    assert [CLAIMS[c.claim] for c in crossings(BOATS)] == list(CLAIMS[:4])
+    assert [CLAIMS[c.fact] for c in crossings(BOATS)] == list(CLAIMS[:4])
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_is_the_same_thing_is_crossed(context, answer, figure):
 
 def test_the_new_figure_stands_nowhere_yet():
     carrier = replace(LEASE, context=f"{LEASE.context} It is 5 miles from the 3 mills, and four tenants have left.")
-    [weeks] = [c for c in crossings(carrier) if c.claim == 0]
+    [weeks] = [c for c in crossings(carrier) if c.fact == 0]
     assert weeks.options == ("1", "2", "6")
 
 
@@ -121,13 +121,13 @@ def test_the_new_figure_stands_nowhere_yet():
 
 def test_the_fields_of_a_quad():
     quads = dict(quads_of(made([LEASE])))
-    assert set(quads) == {"carrier-figures carrier:lease:1", "carrier-figures carrier:lease:2"}
+    assert set(quads) == {"own-figures carrier:lease:1", "own-figures carrier:lease:2"}
     for name, (one, other) in quads.items():
         assert (one.version, other.version) == ("P", "Q")
-        assert {(s.quad, s.twin) for s in (one, other)} == {(name.split()[1],) * 2}
+        assert {(s.crossed_pair, s.twin) for s in (one, other)} == {(name.split()[1],) * 2}
         assert {s.cluster for s in (one, other)} == {"carrier:lease"}
-        assert {(s.family, s.delta, s.base) for s in (one, other)} == {(Family.CARRIER_FIGURES, 1.0, 1.0)}
-    assert Family.CARRIER_FIGURES in TIER_2
+        assert {(s.family, s.delta, s.base) for s in (one, other)} == {(Family.OWN_FIGURES, 1.0, 1.0)}
+    assert Family.OWN_FIGURES in TIER_2
 
 
 def test_the_texts_are_the_same_and_the_winner_flips():
@@ -154,7 +154,7 @@ def test_one_figure_is_changed_and_nothing_else_in_both():
 def test_no_carrier_outweighs_the_others():
     assert MOST_CROSSED == 3
     assert len(made([BOATS])) == 2 * MOST_CROSSED
-    crossed = {s.quad for seed in range(30) for s in made([BOATS], seed)}
+    crossed = {s.crossed_pair for seed in range(30) for s in made([BOATS], seed)}
     assert crossed == {f"carrier:boats:{n}" for n in (1, 2, 3, 4)}
 
 
@@ -184,7 +184,7 @@ def test_every_other_pair_shows_the_context_too():
 
 
 def test_an_unsound_carrier_makes_nothing():
-    assert made([replace(BOATS, claims=("It is not there.",)), LEASE]) == []
+    assert made([replace(BOATS, facts=("It is not there.",)), LEASE]) == []
 
 
 # The gate
@@ -213,7 +213,7 @@ def test_the_gate_passes_what_was_made():
         (1, lambda _: {"task": f"{CONTEXT.replace('£14', '£24')}\n\n{BOATS.task}"}, "do not change alike"),
         (1, lambda _: {"version": "P"}, "two versions"),
         (0, lambda _: {"task": BOATS.task}, "does not show its answer"),
-        (0, lambda _: {"delta": 2.0}, "not one claim that differs"),
+        (0, lambda _: {"delta": 2.0}, "not one fact that differs"),
         (0, lambda _: {"task_family": "carrier:none"}, "its answer is missing"),
     ],
 )
@@ -226,14 +226,14 @@ def test_a_quad_that_is_not_crossed_is_found(version, change, words):
 
 
 def test_a_stimulus_outside_its_quad_is_found():
-    assert "does not name its crossed pair" in gate([replace(s, quad="") for s in made([BOATS])]).found
+    assert "does not name its crossed pair" in gate([replace(s, crossed_pair="") for s in made([BOATS])]).found
 
 
 def test_both_texts_changed_is_found():
     texts = lambda s: tuple(text.replace("the landing", "a landing") for text in s.candidates)  # noqa: E731
     assert "does not show its answer" in gate([replace(s, candidates=texts(s)) for s in made([BOATS])]).found
     only = lambda s: tuple(t if t == ANSWER else t.replace("the landing", "a landing") for t in s.candidates)  # noqa: E731
-    assert "more than a figure in one claim" in gate([replace(s, candidates=only(s)) for s in made([BOATS])]).found
+    assert "more than a figure in one fact" in gate([replace(s, candidates=only(s)) for s in made([BOATS])]).found
 
 
 def test_the_check_compares_with_the_original_alone():
@@ -247,10 +247,8 @@ def test_the_check_compares_with_the_original_alone():
 # Reading
 
 
-def test_a_context_is_read_and_may_be_left_out():
-    text = (
-        "answers:\n  - {id: a, task: T, answer: It has 5 rooms., claims: [5 rooms], context: ' The house has 5.\n'}\n"
-    )
+def test_a_context_is_read_and_may_be_excluded():
+    text = "answers:\n  - {id: a, task: T, answer: It has 5 rooms., facts: [5 rooms], context: ' The house has 5.\n'}\n"
     [carrier] = read_carriers(parse_yaml(text, name="answers.yaml"))
     assert carrier.context == "The house has 5."
     assert carrier.prompt == "The house has 5.\n\nT"

@@ -174,7 +174,7 @@ def test_where_another_word_might_be_right_as_well_nothing_is_changed(claim):
 
 def test_a_claim_with_nothing_to_corrupt_is_only_deleted():
     carrier = Carrier("c", "t", "It is large. It is old. It is red.", ("It is large.", "It is old."))
-    assert {(s.stratum, s.delta) for s in made([carrier]) if s.family == "carrier-ladder"} == {
+    assert {(s.stratum, s.delta) for s in made([carrier]) if s.family == "own-graded"} == {
         ("deleted", 1.0),
         ("deleted", 2.0),
     }
@@ -221,8 +221,8 @@ def test_a_changed_word_is_no_layout(one, now, problem):
 def test_the_pairs_of_a_carrier():
     stimuli = made([BREAD])
     assert {(s.family, s.stratum, s.delta) for s in stimuli} == {
-        *(("carrier-ladder", edit, float(k)) for edit in ("deleted", "corrupted") for k in (1, 2, 3)),
-        *(("carrier-delta0", layout, 0.0) for layout in ("whitespace", "list", "bullets")),
+        *(("own-graded", edit, float(k)) for edit in ("deleted", "corrupted") for k in (1, 2, 3)),
+        *(("own-equal", layout, 0.0) for layout in ("whitespace", "list", "bullets")),
     }
     assert len(stimuli) == 9
     assert {s.task_id for s in stimuli} == {"carrier:bread"}
@@ -234,9 +234,9 @@ def test_the_unedited_answer_is_the_winner_and_levels_are_claims_intact():
         carrier = next(c for c in CARRIERS if c.task_id == stimulus.task_id)
         own = stimulus.candidates.index(carrier.answer)
         levels = stimulus.levels
-        assert levels[own] == len(carrier.claims)
-        assert levels[1 - own] == sum(bool(locate(other(stimulus, carrier), claim)) for claim in carrier.claims)
-        if stimulus.family == "carrier-ladder":
+        assert levels[own] == len(carrier.facts)
+        assert levels[1 - own] == sum(bool(locate(other(stimulus, carrier), claim)) for claim in carrier.facts)
+        if stimulus.family == "own-graded":
             assert stimulus.expectation == GivenWinner(own)
         else:
             assert stimulus.expectation == NoPreference()
@@ -283,14 +283,14 @@ def test_the_gate_passes_what_was_made():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"claims": ("It was never said.",)}, "occurs 0 times"),
-        ({"claims": ("flour",)}, "times in the answer, not once"),
-        ({"claims": ("flour = 500",)}, "lies in code"),
-        ({"claims": ("3. Let it rise for 90 minutes.",)}, "mark of a list item"),
-        ({"claims": ("for 90 minutes. 4. Bake",)}, "more than one paragraph"),
-        ({"claims": ("Knead for 12 minutes.", "12 minutes")}, "overlap"),
-        ({"claims": ()}, "no claim"),
-        ({"claims": ("Steps",)}, "can be deleted or corrupted"),
+        ({"facts": ("It was never said.",)}, "occurs 0 times"),
+        ({"facts": ("flour",)}, "times in the answer, not once"),
+        ({"facts": ("flour = 500",)}, "lies in code"),
+        ({"facts": ("3. Let it rise for 90 minutes.",)}, "mark of a list item"),
+        ({"facts": ("for 90 minutes. 4. Bake",)}, "more than one paragraph"),
+        ({"facts": ("Knead for 12 minutes.", "12 minutes")}, "overlap"),
+        ({"facts": ()}, "no fact"),
+        ({"facts": ("Steps",)}, "can be deleted or corrupted"),
         ({"id": "tea"}, "the id 'tea'"),
     ],
 )
@@ -419,7 +419,7 @@ def test_whatever_an_answer_looks_like_the_gate_passes_what_is_made_of_it(answer
 # Reading
 
 
-GOOD = "answers:\n  - id: a\n    task: T\n    answer: It has 5 rooms.\n    claims: [5 rooms]\n"
+GOOD = "answers:\n  - id: a\n    task: T\n    answer: It has 5 rooms.\n    facts: [5 rooms]\n"
 
 
 def test_a_file_is_read():

@@ -29,7 +29,7 @@ SIZES = list(RECIPES)
 TASKS = {task_id: task for size in SIZES for task_id, task in tasks_of(size).items()}
 FIRST = builtin_families()[0].asked(0).versions[0]
 FILLER = filler_tasks()[0]
-PAIRS = ("delta0", "ladder", "figures", "delta0-subset")
+PAIRS = ("equal", "graded", "figures", "equal-subset")
 
 
 def of(size, *families):
@@ -60,30 +60,30 @@ def test_a_size_takes_as_many_calls_as_it_says(size, most, least):
 def test_the_papers_design_is_the_papers_call_by_call(ladder):
     asked = [stimulus for stimulus, _ in calls(built("paper", ladder=ladder))]
     counts = Counter(stimulus.family for stimulus in asked)
-    assert counts == {"vacuum": 120, "delta0": 120, "ladder": 300, "delta0-subset": 40, "length": 40}
-    steps = Counter(stimulus.delta for stimulus in asked if stimulus.family == "ladder")
+    assert counts == {"blank": 120, "equal": 120, "graded": 300, "equal-subset": 40, "length": 40}
+    steps = Counter(stimulus.delta for stimulus in asked if stimulus.family == "graded")
     assert steps == {1: 100, 2: 80, 3: 60, 4: 40, 5: 20}
 
 
 def test_on_the_papers_own_ladder_every_task_has_every_pair_of_levels_and_an_equal_pair_at_each():
     for task in tasks_of("paper", "filler").values():
         mine = [stimulus for stimulus in built("paper", ladder="filler") if stimulus.task_id == task.id]
-        ladder = sorted((s.base, s.base + s.delta) for s in mine if s.family == "ladder")
+        ladder = sorted((s.base, s.base + s.delta) for s in mine if s.family == "graded")
         assert ladder == [(low, high) for low in range(6) for high in range(low + 1, 6)]
-        assert sorted(s.base for s in mine if s.family == "delta0") == [0, 1, 2, 3, 4, 5]
+        assert sorted(s.base for s in mine if s.family == "equal") == [0, 1, 2, 3, 4, 5]
 
 
 def test_every_size_but_the_first_look_has_the_controls():
     families = {size: {stimulus.family for stimulus in built(size)} for size in SIZES}
-    everything = {"vacuum", "delta0", "ladder", "figures", "delta0-subset", "length", "conflict"}
+    everything = {"blank", "equal", "graded", "figures", "equal-subset", "length", "conflict"}
     assert families["standard"] == families["full"] == everything
     assert families["paper"] == everything - {"figures", "conflict"}
-    assert families["screen"] == everything - {"delta0-subset", "length"}
+    assert families["screen"] == everything - {"equal-subset", "length"}
 
 
 @pytest.mark.parametrize("size", ["screen", "standard", "full"])
-def test_limits_are_set_at_one_requirement_and_at_five_and_these_are_asked_about_most(size):
-    steps = Counter(stimulus.delta for stimulus in of(size, "ladder"))
+def test_checks_are_set_at_one_requirement_and_at_five_and_these_are_asked_about_most(size):
+    steps = Counter(stimulus.delta for stimulus in of(size, "graded"))
     assert set(steps) == {0.5, 1, 2, 3, 4, 5}
     assert steps[1] == steps[5] == 4 * min(steps.values())
 
@@ -107,8 +107,8 @@ def test_the_quad_that_the_module_tells_of_is_made_so():
 @pytest.mark.parametrize("size", SIZES)
 def test_a_quad_shows_two_texts_under_two_versions_and_the_better_one_changes(size):
     quads = defaultdict(list)
-    for stimulus in of(size, "ladder", "figures"):
-        quads[stimulus.family, stimulus.quad].append(stimulus)
+    for stimulus in of(size, "graded", "figures"):
+        quads[stimulus.family, stimulus.crossed_pair].append(stimulus)
     for one, other in quads.values():
         assert one.candidates == other.candidates
         assert {one.version, other.version} in ({"A", "B"}, {"P", "Q"})
@@ -130,7 +130,7 @@ def test_versions_differ_in_the_request_or_in_the_figures_alone(size):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_whatever_else_is_made_of_a_task_shows_its_versions_in_turn(size):
-    shown_versions = Counter(s.version for s in built(size) if s.family not in ("ladder", "figures"))
+    shown_versions = Counter(s.version for s in built(size) if s.family not in ("graded", "figures"))
     assert abs(shown_versions["A"] - shown_versions["B"]) <= 0.1 * shown_versions.total()
 
 
@@ -150,7 +150,7 @@ def test_a_size_that_is_not_known_is_answered_with_those_that_are():
 
 @pytest.mark.parametrize("size", SIZES)
 def test_vacuum_prompts_are_distinct_and_of_three_classes(size):
-    asked = [(stimulus.stratum, prompt) for stimulus, prompt in calls(of(size, "vacuum"))]
+    asked = [(stimulus.stratum, prompt) for stimulus, prompt in calls(of(size, "blank"))]
     assert len(asked) == len({prompt for _, prompt in asked}) == RECIPES[size].tasks * RECIPES[size].vacuum >= 48
     classes = Counter(stratum for stratum, _ in asked)
     assert set(classes) == {"empty", "whitespace", "identical"}
@@ -159,7 +159,7 @@ def test_vacuum_prompts_are_distinct_and_of_three_classes(size):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_vacuum_candidates_leave_nothing_to_compare(size):
-    for stimulus in of(size, "vacuum"):
+    for stimulus in of(size, "blank"):
         u, v = stimulus.candidates
         match stimulus.stratum:
             case "empty":
@@ -175,7 +175,7 @@ def test_vacuum_candidates_leave_nothing_to_compare(size):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_identical_answers_come_in_every_quality(size):
-    assert {s.base for s in of(size, "vacuum") if s.stratum == "identical"} == {0, 1, 2, 3, 4, 5}
+    assert {s.base for s in of(size, "blank") if s.stratum == "identical"} == {0, 1, 2, 3, 4, 5}
 
 
 # What the candidates state.
@@ -190,7 +190,7 @@ def test_the_checkers_find_every_planned_level(size):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_better_candidate_states_all_that_the_lesser_one_states(size):
-    for stimulus in of(size, "ladder", "figures", "conflict"):
+    for stimulus in of(size, "graded", "figures", "conflict"):
         states = [TASKS[stimulus.task_id].stated(text) for text in stimulus.candidates]
         winner = stimulus.expectation.candidate
         assert states[1 - winner] < states[winner]
@@ -198,17 +198,17 @@ def test_the_better_candidate_states_all_that_the_lesser_one_states(size):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_equal_candidates_state_the_same(size):
-    for stimulus in of(size, "delta0", "length"):
+    for stimulus in of(size, "equal", "length"):
         one, other = map(TASKS[stimulus.task_id].stated, stimulus.candidates)
         assert one == other
         assert stimulus.expectation == NoPreference()
 
 
 def test_the_levels_of_the_candidates_follow_from_the_expectation():
-    ladder = next(s for s in of("paper", "ladder") if s.base == 1 and s.delta == 3)
+    ladder = next(s for s in of("paper", "graded") if s.base == 1 and s.delta == 3)
     assert replace(ladder, expectation=GivenWinner(0)).levels == (4.0, 1.0)
     assert replace(ladder, expectation=GivenWinner(1)).levels == (1.0, 4.0)
-    assert of("paper", "vacuum")[0].levels == (0.0, 0.0)
+    assert of("paper", "blank")[0].levels == (0.0, 0.0)
 
 
 # What the design rotates.
@@ -244,7 +244,7 @@ def marginal_requirement(stimulus):
 
 @pytest.mark.parametrize("size", ["standard", "full"])
 def test_no_requirement_is_mostly_the_one_that_makes_the_difference(size):
-    found = Counter(marginal_requirement(s) for s in of(size, "ladder") if s.delta == 1)
+    found = Counter(marginal_requirement(s) for s in of(size, "graded") if s.delta == 1)
     assert set(found) == {0, 1, 2, 3, 4}
     assert max(found.values()) <= 0.4 * found.total()
 
@@ -252,7 +252,7 @@ def test_no_requirement_is_mostly_the_one_that_makes_the_difference(size):
 @pytest.mark.parametrize("size", SIZES)
 def test_every_step_starts_from_low_and_high_levels_alike(size):
     started = defaultdict(Counter)
-    for stimulus in of(size, "ladder"):
+    for stimulus in of(size, "graded"):
         started[stimulus.delta][stimulus.base] += 1
     for delta, found in started.items():
         allowed = bases(FIRST, delta)
@@ -265,7 +265,7 @@ def test_every_step_starts_from_low_and_high_levels_alike(size):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_better_content_is_u_exactly_as_often_as_v(size):
-    winners = Counter(stimulus.expectation.candidate for stimulus in of(size, "ladder", "figures"))
+    winners = Counter(stimulus.expectation.candidate for stimulus in of(size, "graded", "figures"))
     assert winners[0] == winners[1]
 
 
@@ -284,12 +284,12 @@ def test_the_candidates_of_a_pair_differ_in_every_sentence(size):
 @pytest.mark.parametrize("size", SIZES)
 def test_the_candidates_of_a_pair_are_equally_long(size):
     for s in of(size, *PAIRS):
-        assert length_gap(*s.candidates, TASKS[s.task_id].layout) <= (4 if s.quad else 0)
+        assert length_gap(*s.candidates, TASKS[s.task_id].layout) <= (4 if s.crossed_pair else 0)
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_transforms_are_as_frequent_at_equal_quality_as_on_the_ladder(size):
-    equal, ladder = (Counter(stimulus.stratum for stimulus in of(size, family)) for family in ("delta0", "ladder"))
+    equal, ladder = (Counter(stimulus.stratum for stimulus in of(size, family)) for family in ("equal", "graded"))
     # None of them is rare but spelling, which finds little to work on and passes to its neighbour.
     assert set(equal) | {"spelling"} == set(ladder) == set(TRANSFORMS)
     table = [[found[name] for name in TRANSFORMS] for found in (equal, ladder)]
@@ -300,7 +300,7 @@ def test_transforms_are_as_frequent_at_equal_quality_as_on_the_ladder(size):
 
 def test_transforms_are_as_frequent_at_small_steps_as_at_large_ones():
     found = defaultdict(Counter)
-    for stimulus in of("full", "ladder"):
+    for stimulus in of("full", "graded"):
         found[stimulus.delta][stimulus.stratum] += 1
     assert chi2_contingency([[row[name] for name in TRANSFORMS] for row in found.values()]).pvalue > 0.01
 
@@ -309,7 +309,7 @@ def test_transforms_are_as_frequent_at_small_steps_as_at_large_ones():
 
 
 def test_a_subset_pair_meets_one_requirement_each_and_not_the_same_one():
-    pairs = of("full", "delta0-subset")
+    pairs = of("full", "equal-subset")
     for stimulus in pairs:
         met = [{place // 2 for place in TASKS[stimulus.task_id].stated(text)} for text in stimulus.candidates]
         one, other = (int(number) - 1 for number in stimulus.stratum.split("-"))
@@ -373,9 +373,9 @@ def test_a_task_of_two_requirements_has_no_room_for_an_answer_three_times_as_lon
     assert small.far("+100%", 0, rank=0).base == 0
 
 
-def test_figures_are_asked_at_the_largest_step_of_as_many_families_as_limits_need():
+def test_figures_are_asked_at_the_largest_step_of_as_many_families_as_checks_need():
     largest = [stimulus for stimulus in of("standard", "figures") if stimulus.delta == 5]
-    assert len({stimulus.quad for stimulus in largest}) == len({stimulus.cluster for stimulus in largest}) == 23
+    assert len({stimulus.crossed_pair for stimulus in largest}) == len({stimulus.cluster for stimulus in largest}) == 23
 
 
 def test_standard_begins_with_the_pairs_that_it_had_when_answers_to_it_were_recorded():
@@ -395,8 +395,8 @@ def test_length_and_conflict_pairs_come_in_every_domain():
 def test_the_same_seed_gives_the_same_ids_and_another_seed_other_texts():
     again = datasheet_stimuli(materials_of("screen"), RECIPES["screen"], seed=1)
     assert [s.id for s in again] == [s.id for s in built("screen")]
-    texts = {text for stimulus in of("screen", "delta0", "ladder") for text in stimulus.candidates}
-    other = {text for s in built("screen", 2) if s.family in ("delta0", "ladder") for text in s.candidates}
+    texts = {text for stimulus in of("screen", "equal", "graded") for text in stimulus.candidates}
+    other = {text for s in built("screen", 2) if s.family in ("equal", "graded") for text in s.candidates}
     assert len(other & texts) < len(texts) / 100
 
 
@@ -416,7 +416,7 @@ def test_a_family_of_the_users_own_gets_every_control():
     family = read_family(parse_yaml(CROSSED, name="own.yaml"))
     materials = crossed_materials([(family, place % 3) for place in range(12)])
     found = Counter(s.family for s in datasheet_stimuli(materials, RECIPES["full"], seed=1))
-    assert (found["delta0-subset"], found["length"], found["conflict"]) == (6, 6, 12 + 6)
+    assert (found["equal-subset"], found["length"], found["conflict"]) == (6, 6, 12 + 6)
 
 
 def test_the_two_ladders_share_no_stimulus():

@@ -64,7 +64,7 @@ def blocked(stimuli, size="screen", again=None, ladder="crossed"):
     return {name for name, gate in tried(stimuli, size, again, ladder).items() if gate.blocks and not gate.passed}
 
 
-def plain(change, family="ladder"):
+def plain(change, family="graded"):
     """What stops the plain pairs of the ladder of fillers, if those of a family are changed."""
     stimuli = built("screen", ladder="filler")
     return blocked([change(s) if s.family == family else s for s in stimuli], ladder="filler")
@@ -102,7 +102,7 @@ def test_gates_that_block_nothing_say_so_and_give_their_figures():
         "clause-overlap",
     }
     assert "prompt-overlap 0." in found["reported-judges"].found
-    assert found["bag-of-words"].found == "0.500 on ladder, trained on the other 23 families"
+    assert found["bag-of-words"].found == "0.500 on graded, trained on the other 23 families"
     # What a matcher of clauses tells at the largest step is known, and far from what a judge has to reach.
     assert 0.5 < float(re.search(r" 5: ([\d.]+) of ", found["clause-overlap"].found)[1]) < 0.8
 
@@ -110,7 +110,7 @@ def test_gates_that_block_nothing_say_so_and_give_their_figures():
 @pytest.mark.parametrize(
     ("tasks", "allowed"),
     [
-        (24, "0.45 to 0.55 each on ladder, 0.30 to 0.70 each on delta0"),
+        (24, "0.45 to 0.55 each on graded, 0.30 to 0.70 each on equal"),
         (3, "0.21 to 0.79 each"),
         (1, "0.00 to 1.00 each"),
     ],
@@ -130,7 +130,7 @@ def test_words_cannot_be_learnt_from_a_single_family():
 # Quads.
 
 
-def in_quads(change, version="A", family="ladder"):
+def in_quads(change, version="A", family="graded"):
     """The set with the stimuli of one version of every quad changed."""
     return [change(s) if s.family == family and s.version == version else s for s in built("screen")]
 
@@ -153,8 +153,10 @@ def other_text(stimulus):
     raise AssertionError("no other wording")
 
 
-PROSE_QUAD = next(s for s in built("screen") if s.quad and s.version == "A" and TASKS[s.task_id].layout == "prose")
-BESIDE = next(s for s in built("screen") if s.quad == PROSE_QUAD.quad and s.version == "B")
+PROSE_QUAD = next(
+    s for s in built("screen") if s.crossed_pair and s.version == "A" and TASKS[s.task_id].layout == "prose"
+)
+BESIDE = next(s for s in built("screen") if s.crossed_pair == PROSE_QUAD.crossed_pair and s.version == "B")
 
 
 def test_a_quad_of_the_set_is_crossed():
@@ -215,7 +217,7 @@ def test_a_request_that_is_longer_than_the_other_is_stopped():
 
 def test_a_request_that_changes_with_the_figures_is_stopped():
     [one, other] = [s for s in built("screen") if s.family == "figures"][:2]
-    assert one.quad == other.quad
+    assert one.crossed_pair == other.crossed_pair
     assert crossed(TASKS, [one, other]).passed
     task = TASKS[other.task_id]
     changed = TASKS | {task.id: replace(task, request=f"{task.request} Please.")}
@@ -229,9 +231,9 @@ def test_a_quad_with_one_stimulus_or_with_three_is_stopped():
 
 
 def test_a_pair_of_the_ladder_that_is_in_no_quad_is_stopped():
-    alone = replace(PROSE_QUAD, quad="")
+    alone = replace(PROSE_QUAD, crossed_pair="")
     assert told([alone]).startswith(f"test case {alone.id} has no crossed pair")
-    mixed = [*built("screen"), *(s for s in built("screen", ladder="filler") if s.family == "ladder")]
+    mixed = [*built("screen"), *(s for s in built("screen", ladder="filler") if s.family == "graded")]
     assert "has no crossed pair" in told(mixed)
 
 
@@ -251,7 +253,7 @@ def test_a_balance_that_favours_the_words_of_the_request_is_stopped(monkeypatch)
     stimuli = list(datasheet_stimuli(materials_of("screen"), RECIPES["screen"], seed=1))
     assert blocked(stimuli) == {"request-overlap"}
     found = request_overlap(TASKS, stimuli)
-    assert found.allowed == "0.45 to 0.55 on ladder, at each step with 60 stimuli"
+    assert found.allowed == "0.45 to 0.55 on graded, at each step with 60 stimuli"
     score = float(found.found.partition("share of words with the request ")[2].split()[0])
     assert score > 0.8
 
@@ -262,7 +264,7 @@ def test_what_matching_scores_is_printed_for_both_ladders_and_each_step():
     for name in MATCHERS:
         assert f"{name} 0.5" in found.found or f"{name} 0.4" in found.found
         assert found.found.count(name) == 2
-    assert " on ladder (0.5: 0." in found.found
+    assert " on graded (0.5: 0." in found.found
     assert " on figures (" in found.found
 
 
@@ -270,8 +272,8 @@ def test_few_stimuli_need_not_be_as_even_as_many():
     """A quad whose better text matches better under both versions scores one, and is too little to say so."""
     quads = {}
     for stimulus in built("screen"):
-        if stimulus.family == "ladder":
-            quads.setdefault(stimulus.quad, []).append(stimulus)
+        if stimulus.family == "graded":
+            quads.setdefault(stimulus.crossed_pair, []).append(stimulus)
     words = MATCHERS["share of words with the request"]
 
     def favoured(stimulus):
@@ -282,7 +284,7 @@ def test_few_stimuli_need_not_be_as_even_as_many():
     assert 0 < len(chosen) < 60
     found = request_overlap(TASKS, chosen)
     assert found.passed
-    assert found.found.startswith("share of words with the request 1.000 on ladder")
+    assert found.found.startswith("share of words with the request 1.000 on graded")
 
 
 # Length.
@@ -315,7 +317,7 @@ def careless_set(monkeypatch, sign):
 
 
 def test_a_better_answer_that_is_always_longer_by_a_letter_or_two_is_stopped(monkeypatch):
-    stimuli = careless_set(monkeypatch, lambda family, _: 1 if family == "ladder" else 0)
+    stimuli = careless_set(monkeypatch, lambda family, _: 1 if family == "graded" else 0)
     found = blocked(stimuli, ladder="filler")
     assert "trivial-judges" in found
     assert found <= {"trivial-judges", "length-tells-nothing"}
@@ -323,7 +325,7 @@ def test_a_better_answer_that_is_always_longer_by_a_letter_or_two_is_stopped(mon
 
 def test_length_that_grows_with_the_step_is_stopped_though_it_is_even_on_the_whole(monkeypatch):
     def sign(family, step):
-        return 0 if family != "ladder" else 1 if step >= 2 else -1
+        return 0 if family != "graded" else 1 if step >= 2 else -1
 
     found = blocked(careless_set(monkeypatch, sign), ladder="filler")
     assert "length-tells-nothing" in found
@@ -334,7 +336,7 @@ def test_equal_candidates_in_alphabetical_order_are_stopped():
     def ordered(stimulus):
         return replace(stimulus, candidates=tuple(sorted(stimulus.candidates, key=str.casefold)))
 
-    assert blocked([ordered(s) if s.family == "delta0" else s for s in built("standard")], "standard") == {
+    assert blocked([ordered(s) if s.family == "equal" else s for s in built("standard")], "standard") == {
         "trivial-judges"
     }
 
@@ -376,7 +378,7 @@ def test_a_mark_on_the_better_answer_is_stopped(mark):
 )
 @pytest.mark.parametrize("ladder", ["crossed", "filler"])
 def test_a_single_mark_in_the_midst_of_a_single_answer_is_stopped(marked, ladder):
-    [first, *rest] = [s for s in built("screen", ladder=ladder) if s.family == "ladder" and s.stratum == PLAIN]
+    [first, *rest] = [s for s in built("screen", ladder=ladder) if s.family == "graded" and s.stratum == PLAIN]
     changed = with_better(first, marked(better(first)))
     assert changed != first
     found = no_leak(TASKS, [changed, *rest])
@@ -397,7 +399,7 @@ def test_a_sentence_made_of_the_tasks_own_words_is_still_not_its_own():
 @pytest.mark.parametrize("ladder", ["crossed", "filler"])
 def test_the_prompt_of_another_task_is_stopped(ladder):
     other = list(tasks_of("screen", ladder).values())[3].prompt
-    stimuli = [replace(s, task=other) if s.family == "delta0" else s for s in built("screen", ladder=ladder)]
+    stimuli = [replace(s, task=other) if s.family == "equal" else s for s in built("screen", ladder=ladder)]
     found = blocked(stimuli, ladder=ladder)
     assert "no-leak" in found
     assert "checkers-agree" not in found
@@ -409,13 +411,13 @@ def test_the_prompt_of_another_task_is_stopped(ladder):
 @pytest.mark.parametrize(
     ("family", "change"),
     [
-        ("ladder", lambda s: replace(s, base=s.base + 0.25)),
-        ("ladder", lambda s: replace(s, delta=s.delta + 1)),
-        ("ladder", lambda s: replace(s, candidates=s.candidates[::-1])),
-        ("delta0", lambda s: replace(s, base=(s.base + 1) % 6)),
-        ("vacuum", lambda s: replace(s, candidates=("", "")) if s.base else s),
+        ("graded", lambda s: replace(s, base=s.base + 0.25)),
+        ("graded", lambda s: replace(s, delta=s.delta + 1)),
+        ("graded", lambda s: replace(s, candidates=s.candidates[::-1])),
+        ("equal", lambda s: replace(s, base=(s.base + 1) % 6)),
+        ("blank", lambda s: replace(s, candidates=("", "")) if s.base else s),
     ],
-    ids=["base", "step", "winner", "level", "vacuum"],
+    ids=["base", "step", "winner", "level", "blank"],
 )
 def test_a_wrong_level_is_stopped(family, change):
     found = plain(change, family)
@@ -474,14 +476,14 @@ def test_a_broken_version_of_a_twin_is_stopped(part):
 
 
 def test_a_pair_that_comes_twice_is_stopped():
-    pair = next(stimulus for stimulus in built("screen") if stimulus.family == "delta0")
+    pair = next(stimulus for stimulus in built("screen") if stimulus.family == "equal")
     assert blocked([*built("screen"), pair]) == {"near-duplicates"}
     assert "near-duplicates" in blocked([*built("screen"), replace(pair, stratum="list")])
 
 
 @pytest.mark.parametrize("words", [0, 2])
 def test_a_pair_that_comes_under_another_task_too_is_stopped(words):
-    pair = next(stimulus for stimulus in built("screen") if stimulus.family == "delta0")
+    pair = next(stimulus for stimulus in built("screen") if stimulus.family == "equal")
     other = next(task for task in tasks_of("screen").values() if task.family != pair.task_family)
 
     def reworded(text):
@@ -495,7 +497,7 @@ def test_a_pair_that_comes_under_another_task_too_is_stopped(words):
     assert {pair.id, copied.id} <= set(found.found.replace(",", " ").split())
 
 
-@pytest.mark.parametrize("family", ["vacuum", "delta0", "ladder"])
+@pytest.mark.parametrize("family", ["blank", "equal", "graded"])
 def test_a_set_without_its_controls_is_stopped(family):
     found = tried([stimulus for stimulus in built("screen") if stimulus.family != family])
     assert not found["controls"].passed
@@ -531,20 +533,20 @@ def shown_ways(stimuli, design=None):
 
 
 def test_a_pair_that_is_asked_in_one_order_only_is_stopped():
-    design = Design(repeats=2, arms=("baseline", "strict"))
+    design = Design(repeats=2, variants=("baseline", "strict"))
     ways = shown_ways(built("screen"), design)
     assert both_orders(ways).passed
-    for place in (n for n, (stimulus, way) in enumerate(ways) if stimulus.family == "ladder" and way.repeat == 1):
+    for place in (n for n, (stimulus, way) in enumerate(ways) if stimulus.family == "graded" and way.repeat == 1):
         found = both_orders(ways[:place] + ways[place + 1 :])
         assert not found.passed
         assert ways[place][0].id in found.found
         break
-    uv = [(stimulus, way) for stimulus, way in ways if way.order is Order.UV]
+    uv = [(stimulus, way) for stimulus, way in ways if way.order is Order.AB]
     assert "is asked in one order only" in both_orders(uv).found
 
 
 def test_identical_answers_need_one_order():
-    identical = [s for s in built("screen") if s.family == "vacuum" and len(set(s.candidates)) == 1]
+    identical = [s for s in built("screen") if s.family == "blank" and len(set(s.candidates)) == 1]
     assert both_orders(shown_ways(identical)) == GateResult(
         "both-orders", passed=True, found="0 pairs, no problem", allowed="each in both orders"
     )

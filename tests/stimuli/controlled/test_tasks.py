@@ -536,4 +536,4 @@ def test_adding_a_task_is_one_file(tmp_path, capsys, text, tasks, calls, steps):
     assert datasheet["stimuli"]["tasks"] == len(tasks)
     manifest = json.loads(next(tmp_path.glob("stimuli/*/manifest.json")).read_text())
     assert manifest["tasks"] == tasks
-    assert {row["delta"] for row in datasheet["audit"] if row["family"] == "ladder"} == steps
+    assert {row["delta"] for row in datasheet["audit"] if row["family"] == "graded"} == steps

@@ -238,7 +238,7 @@ def test_texts_that_are_held_against_thousands_are_cut_into_words_once():
     assert not checks.not_a_copy().passed(Made("", others[5900].upper(), others=others))
 
 
-def test_unlike_others_by_a_limit_of_ones_own_and_without_others():
+def test_unlike_others_by_a_check_of_ones_own_and_without_others():
     assert not holds(checks.unlike_others(Fixed(0.5), most=0.5), Made("", "text", others=("a",)))[0]
     assert holds(checks.unlike_others(Fixed()), Made("", "text")) == (True, "no others")
 

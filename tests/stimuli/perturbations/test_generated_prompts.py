@@ -116,8 +116,8 @@ def test_what_must_keep_its_grade_is_told_to_keep_its_faults(name):
 def test_prompts_and_checks_speak_of_the_same_lengths():
     assert "at least one and a half times as many" in TESTS["verbosity-long"].prompt
     assert "at most three quarters" in TESTS["verbosity-short"].prompt
-    limits = {
+    checks = {
         name: [check.allowed for check in test.checks if check.name == "length ratio"] for name, test in TESTS.items()
     }
-    assert limits["verbosity-long"] == ["1.5 to 2.5"]
-    assert limits["verbosity-short"] == ["0.4 to 0.75"]
+    assert checks["verbosity-long"] == ["1.5 to 2.5"]
+    assert checks["verbosity-short"] == ["0.4 to 0.75"]

@@ -73,7 +73,7 @@ def test_what_every_measure_must_do(one, other):
     assert MEASURE.to_each(one, [other, one, ""]) == [value, 1, MEASURE.between(one, "")]
 
 
-def test_it_names_itself_and_its_limit():
+def test_it_names_itself_and_its_check():
     assert MEASURE.name == "lexical/1"
     assert MEASURE.near_copy == 0.75
 

@@ -1,4 +1,4 @@
-"""The simulated generator and validator: what they write passes the checks, and what is planted in them is found."""
+"""The simulated generator and validator: what they write passes the checks, and what is built in in them is found."""
 
 import asyncio
 from dataclasses import replace

@@ -32,7 +32,7 @@ from umpirical.domain.trials import Order
 
 # Judges that compare, asked in both orders by a benchmark: MT-Bench, Arena-Hard, JudgeBench. JSON Lines.
 
-CONTENTS = {"model_1": Choice.SLOT_1, "model_2": Choice.SLOT_2, "tie": Choice.TIE}
+CONTENTS = {"model_1": Choice.POSITION_1, "model_2": Choice.POSITION_2, "tie": Choice.TIE}
 """How MT-Bench names a winner: by content, in both orders."""
 
 
@@ -48,7 +48,7 @@ def read_arena_hard(path: Path, _: Asking) -> VerdictFile:
 
 
 def read_judgebench(path: Path, _: Asking) -> VerdictFile:
-    """Reads a file of judged pairs. A decision names slots, and the second judgment saw the answers exchanged."""
+    """Reads a file of judged pairs. A decision names positions, and the second judgment saw the answers exchanged."""
     return VerdictFile("judgebench", "compare", tuple(_each(path, _judgebench)))
 
 
@@ -63,14 +63,14 @@ def _mt_bench(row: Row) -> Iterator[PastVerdict]:
         judge = " ".join(text_of(part) for part in judge)
     task = text_of(found.get("question_id"))
     item = " ".join(text_of(found.get(name)) for name in ("question_id", "turn", "model_1", "model_2"))
-    for name, order in (("g1_winner", Order.UV), ("g2_winner", Order.VU)):
+    for name, order in (("g1_winner", Order.AB), ("g2_winner", Order.BA)):
         yield PastVerdict(text_of(judge), item, _winner(found.get(name), order), task, order)
 
 
 def _winner(value: object, order: Order) -> Given:
     content = CONTENTS.get(value) if isinstance(value, str) else None
     if content is not None:
-        return content if order is Order.UV else swapped(content)
+        return content if order is Order.AB else swapped(content)
     if value == "error":
         return Failed("judge-error", "the file contains an error here")
     return Unparsed(text_of(value)[:400], "it names neither a model nor a tie")
@@ -80,7 +80,7 @@ def _arena_hard(row: Row) -> Iterator[PastVerdict]:
     found = row.values
     task = text_of(found.get("question_id") or found.get("uid"))
     item = f"{task} {text_of(found.get('model'))}"
-    for game, order in zip(_two(found.get("games"), row), (Order.UV, Order.VU), strict=True):
+    for game, order in zip(_two(found.get("games"), row), (Order.AB, Order.BA), strict=True):
         yield PastVerdict(text_of(found.get("judge")), item, choice_of(game.get("score")), task, order)
 
 
@@ -89,7 +89,7 @@ def _judgebench(row: Row) -> Iterator[PastVerdict]:
     item, gold = text_of(found.get("pair_id")), content_of(found.get("label"))
     judgments = found.get("judgments")
     both = judgments if isinstance(judgments, list) and len(judgments) == 1 else _two(judgments, row)
-    for judgment, order in zip(both, (Order.UV, Order.VU), strict=False):
+    for judgment, order in zip(both, (Order.AB, Order.BA), strict=False):
         given: Given = Failed("judge-error", "the judge raised an error")
         if isinstance(judgment, Mapping) and judgment:
             given = choice_of(judgment.get("decision"))
@@ -246,11 +246,11 @@ def _choices(chosen: Sequence[Component]) -> Iterator[PastVerdict]:
             )
         texts = [_output(row) for row, _ in shown]
         # Named by the texts in alphabetical order, so that both orders are one pair.
-        order = Order.UV if texts == sorted(texts) else Order.VU
+        order = Order.AB if texts == sorted(texts) else Order.BA
         won = [component.get("pass") is True for _, component in shown]
         given: Given = Unparsed("", "no answer was chosen, or both were")
         if won.count(True) == 1:
-            given = Choice.SLOT_1 if won[0] else Choice.SLOT_2
+            given = Choice.POSITION_1 if won[0] else Choice.POSITION_2
         yield PastVerdict(key[0], item_of(*sorted(texts)), given, order=order)
 
 

@@ -18,7 +18,7 @@ from umpirical.domain.scales import Choice, GradeScale, JudgeKind
 from umpirical.domain.trials import Order
 
 Given = Choice | str | Abstained | Unparsed | Failed
-"""A slot, or a grade as the file spells it; or why there is no verdict. The absence of one is never a grade."""
+"""A position, or a grade as the file spells it; or why there is no verdict. The absence of one is never a grade."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class PastVerdict:
     task: str = ""
     """Items of one task are not independent of each other; empty if every item is a task of its own."""
     order: Order | None = None
-    """Which content was in slot 1; None if the file does not say, and for a grade."""
+    """Which content was in position 1; None if the file does not say, and for a grade."""
     repeat: str = ""
     """What the file calls the repeat; empty if it counts none, and the rows stand in their order."""
     gold: str = ""
-    """The right grade; for a pair, the better content, `u` or `v`, or `tie`. Empty if it is not known."""
+    """The right grade; for a pair, the better content, `a` or `b`, or `tie`. Empty if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,10 @@ def item_of(*parts: object) -> str:
     return digest("item", [str(part) for part in parts])
 
 
-# The words of others for a verdict: slots, ties, the absence of a verdict, orders.
+# The words of others for a verdict: positions, ties, the absence of a verdict, orders.
 
-SLOT_1 = frozenset({"1", "a", "first", "[[a]]", "a>b", "a>>b", "slot 1", "answer 1", "response_a"})
-SLOT_2 = frozenset({"2", "b", "second", "[[b]]", "b>a", "b>>a", "slot 2", "answer 2", "response_b"})
+POSITION_1 = frozenset({"1", "a", "first", "[[a]]", "a>b", "a>>b", "slot 1", "position 1", "answer 1", "response_a"})
+POSITION_2 = frozenset({"2", "b", "second", "[[b]]", "b>a", "b>>a", "slot 2", "position 2", "answer 2", "response_b"})
 TIES = frozenset({"tie", "tied", "draw", "equal", "same", "both", "a=b", "b=a", "c", "[[c]]"})
 ABSTAINED = frozenset({"abstain", "abstained", "abstention", "cannot say"})
 FAILED = frozenset({"error", "failed", "failure", "timeout", "refused"})
@@ -104,14 +104,14 @@ def unclear(word: str, place: str) -> ConfigError:
 
 
 def choice_of(value: object) -> Given:
-    """Returns which slot a verdict names."""
+    """Returns which position a verdict names."""
     if (missing := _no_verdict(value)) is not None:
         return missing
     word = plain_text(value).strip().casefold()
-    if word in SLOT_1:
-        return Choice.SLOT_1
-    if word in SLOT_2:
-        return Choice.SLOT_2
+    if word in POSITION_1:
+        return Choice.POSITION_1
+    if word in POSITION_2:
+        return Choice.POSITION_2
     if word in TIES:
         return Choice.TIE
     return Unparsed(plain_text(value)[:400], "it names neither a position nor a tie")
@@ -129,15 +129,15 @@ def grade_of(value: object) -> Given:
 def content_of(value: object) -> str:
     """Returns which content a label calls the better one, in the order in which contents are named; empty if none."""
     return (
-        {Choice.SLOT_1: "u", Choice.SLOT_2: "v", Choice.TIE: "tie"}.get(found, "")
+        {Choice.POSITION_1: "a", Choice.POSITION_2: "b", Choice.TIE: "tie"}.get(found, "")
         if isinstance(found := choice_of(value), Choice)
         else ""
     )
 
 
 def swapped(choice: Choice) -> Choice:
-    """Returns the same content's slot in the other order."""
-    return {Choice.SLOT_1: Choice.SLOT_2, Choice.SLOT_2: Choice.SLOT_1}.get(choice, choice)
+    """Returns the same content's position in the other order."""
+    return {Choice.POSITION_1: Choice.POSITION_2, Choice.POSITION_2: Choice.POSITION_1}.get(choice, choice)
 
 
 def orders_of(words: Collection[str], where: str) -> dict[str, Order]:
@@ -145,7 +145,7 @@ def orders_of(words: Collection[str], where: str) -> dict[str, Order]:
     folded = {word: word.strip().casefold() for word in words}
     for first, second in ORDERS:
         if set(folded.values()) <= first | second:
-            return {word: Order.UV if fold in first else Order.VU for word, fold in folded.items()}
+            return {word: Order.AB if fold in first else Order.BA for word, fold in folded.items()}
     raise ConfigError(
         f"the orders are named {', '.join(sorted(words)[:5])}, so it is unclear which is which",
         where=where,

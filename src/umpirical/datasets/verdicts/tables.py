@@ -98,7 +98,7 @@ def _verdict(row: Row, columns: dict[str, str], kind: JudgeKind, orders: dict[st
         item=_text(value("item")),
         given=read(value("verdict")),
         task=_text(value("task")),
-        order=_order(order, orders) if "order" in columns else Order.UV,
+        order=_order(order, orders) if "order" in columns else Order.AB,
         repeat=_text(value("repeat")),
         gold="" if is_missing(label) else gold(label),
     )

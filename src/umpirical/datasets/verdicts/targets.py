@@ -151,7 +151,7 @@ def _check_systems(systems: Mapping[str, object], columns: Mapping[str, str], na
 
 
 def _check_losses(losses: Mapping[str, set[str]], columns: Mapping[str, str], name: str) -> None:
-    """Raises for a column with both 0 and 2, which would both be read as a loss: it is a grade, or counts slots."""
+    """Raises for a column with both 0 and 2, which would both be read as a loss: it is a grade, or counts positions."""
     for role, words in losses.items():
         if len(words) > 1:
             fix = "write win, tie and loss; for grades, use --estimate mean-score --scale 0..2"
@@ -201,7 +201,7 @@ def _win(value: object) -> float | NoVerdict:
         return 0.5 if word in HALVES else float(word in WINS)
     found = choice_of(word or value)
     if isinstance(found, Choice):
-        return {Choice.SLOT_1: 1.0, Choice.SLOT_2: 0.0, Choice.TIE: 0.5}[found]
+        return {Choice.POSITION_1: 1.0, Choice.POSITION_2: 0.0, Choice.TIE: 0.5}[found]
     assert not isinstance(found, str)  # noqa: S101  # a choice or none
     return found
 

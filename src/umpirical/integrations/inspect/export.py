@@ -222,7 +222,7 @@ MOST_TRANSCRIPTS = 20_000
 def export_transcripts(folder: Path, out: Path) -> tuple[Path, int]:
     """Writes the texts of a run, each once, with the policy, the truth and the edit; returns path and number."""
     run = open_run(folder)
-    if run.manifest["protocol"] != "umpirical-agent/1":
+    if run.manifest["protocol"] != "umpirical-agent/2":
         raise UsageError(f"{run.name} is not a run on transcripts", fix="export its answers with --to inspect")
     if run.stimuli.manifest["stimuli"] > MOST_TRANSCRIPTS:
         raise UsageError(f"more than {MOST_TRANSCRIPTS:,} texts", fix="export a smaller run")

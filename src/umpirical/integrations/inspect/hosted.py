@@ -249,7 +249,7 @@ def hosted_datasheet(judge: str | None, *, design: Design, policy: str, trust: b
         folder=_folder(design, judge),
         trust=trust,
         size=str(design["size"] or "standard"),
-        arms=_words(design["arms"]),
+        variants=_words(design["variants"]),
         **_given(design, "repeats", "seed"),
     )
     study = datasheet_study([_entry(judge)], options)

@@ -33,7 +33,7 @@ def trial_metadata(trial: Trial, stimulus: Stimulus) -> dict[str, Any]:
         "task": stimulus.cluster,
         "stimulus": stimulus.id,
         "order": str(shown.order),
-        "arm": shown.arm,
+        "variant": shown.variant,
         "repeat": shown.repeat,
         "layout": None
         if layout is None
@@ -101,4 +101,4 @@ def _headline(finished: FinishedRun) -> list[MeasureRecord]:
 
 
 def _name(measure: MeasureRecord) -> str:
-    return measure.name if measure.arm == BASELINE else f"{measure.name}, {measure.arm}"
+    return measure.name if measure.variant == BASELINE else f"{measure.name}, {measure.variant}"

@@ -28,7 +28,7 @@ SECONDS = 120
 def datasheet(  # noqa: PLR0913  # Inspect's `-T` options are its parameters
     *,
     size: str | None = None,
-    arms: str | Sequence[str] = (),
+    variants: str | Sequence[str] = (),
     repeats: int | None = None,
     seed: int | None = None,
     judge: str | None = None,
@@ -39,7 +39,7 @@ def datasheet(  # noqa: PLR0913  # Inspect's `-T` options are its parameters
 ) -> Task:
     """Measures the model as a judge on controlled stimuli, and writes its datasheet.
 
-    `size` is screen (336 calls), paper (620), standard (1,368, the default) or full (2,640); `arms` are further tie
+    `size` is screen (336 calls), paper (620), standard (1,368, the default) or full (2,640); `variants` are further tie
     instructions, strict and forced-choice; everything is asked `repeats` times; `seed` draws the stimuli. `judge` is a
     file with a judge in it, which says everything but the model. `study` is a study file, or its folder, in place of
     all of these; there, `judge` is the name of one of its judges. The run and its documents are kept in `folder`: by
@@ -47,7 +47,7 @@ def datasheet(  # noqa: PLR0913  # Inspect's `-T` options are its parameters
     """
     from umpirical.integrations.inspect.hosted import hosted_datasheet, hosted_study
 
-    design = {"size": size, "arms": arms, "repeats": repeats, "seed": seed, "folder": folder}
+    design = {"size": size, "variants": variants, "repeats": repeats, "seed": seed, "folder": folder}
     if study is not None:
         return _task(hosted_study(study, "datasheet", judge=judge, design=design, policy=policy, trust=trust))
     return _task(hosted_datasheet(judge, design=design, policy=policy, trust=trust))

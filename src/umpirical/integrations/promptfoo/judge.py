@@ -176,7 +176,7 @@ def _answer(spec: "JudgeSpec", assertion: Assertion, question: "Question", rows:
 
 
 def _own(question: "Question", rows: Sequence[Row]) -> list[Row]:
-    """Returns the rows of a question in the order of the slots, if what they are about is what was shown."""
+    """Returns the rows of a question in the order of the positions, if what they are about is what was shown."""
     own = [row for row in rows if _at(row, "vars", MARK, "id") == question.id]
     own.sort(key=lambda row: str(_at(row, "provider", "label")))
     if len(own) != len(question.shown):
@@ -247,7 +247,7 @@ class Question:
     id: str
     task: str
     shown: tuple[str, ...]
-    """The answers, in the order of their slots."""
+    """The answers, in the order of their positions."""
     variables: Mapping[str, str]
     """What the assertion's variables are filled with."""
 

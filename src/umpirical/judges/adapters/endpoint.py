@@ -47,14 +47,15 @@ class EndpointJudge:
     capabilities: Capabilities
     fingerprint: str
     columns: tuple[str, ...]
-    arms: tuple[str, ...] = ("baseline",)
+    variants: tuple[str, ...] = ("baseline",)
 
     @property
     def question_fingerprint(self) -> str:
         return digest("questions", self.http.model_dump(mode="json", exclude={"attempts"}))
 
     def request(self, shown: Presented, presentation: Presentation) -> ChatRequest:  # noqa: ARG002
-        # An endpoint renders its own prompt: it has one arm, and no seed that could be set. The message is the body.
+        # An endpoint renders its own prompt: it has one variant, and no seed that could be set. The message is the
+        # body.
         values = {role: text for role, text in shown_values(shown).items() if isinstance(text, str)}
         body = _filled(self.http.body, values)
         return ChatRequest(self.http.url, (Message("user", json.dumps(body)),), ANY_ANSWER)

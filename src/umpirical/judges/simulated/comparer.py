@@ -104,7 +104,7 @@ SHOWN = re.compile(
     re.DOTALL,
 )
 
-ARMS = ("strict", "forced-choice")
+VARIANTS = ("strict", "forced-choice")
 """Built-in instructions that move the criterion; any other prompt is treated as the baseline."""
 
 CHOICES = ("1", "2", "tie")
@@ -137,15 +137,15 @@ class Comparer:
         return "1" if x > criterion else "2" if x < -criterion else "tie"
 
     def _weighed(self, prompt: str) -> tuple[LatentJudge, float, float]:
-        """Returns the judge under the prompt's instruction, the noiseless evidence for slot 1, and the criterion."""
+        """Returns the judge under the prompt's instruction, the evidence for position 1, and the criterion."""
         shown = _shown(prompt)
-        arm, task = _instruction(shown["task"])
-        first, second, latent = shown["first"], shown["second"], self._profile.under(arm)
+        variant, task = _instruction(shown["task"])
+        first, second, latent = shown["first"], shown["second"], self._profile.under(variant)
         x = self._evidence(latent, task, first, second) + latent.slot_bias
-        return latent, x, self._criterion(latent, arm, task, blank=_vacuum(first, second))
+        return latent, x, self._criterion(latent, variant, task, blank=_vacuum(first, second))
 
     def _evidence(self, latent: LatentJudge, task: str, first: str, second: str) -> float:
-        """Returns the evidence for slot 1."""
+        """Returns the evidence for position 1."""
         if _vacuum(first, second):
             return 0.0
         low, high = sorted([first, second])
@@ -156,12 +156,12 @@ class Comparer:
         length = latent.length_weight * math.log((len(first) or 1) / (len(second) or 1))
         return quality + surface + length
 
-    def _criterion(self, latent: LatentJudge, arm: str, task: str, *, blank: bool) -> float:
+    def _criterion(self, latent: LatentJudge, variant: str, task: str, *, blank: bool) -> float:
         """Returns how much evidence a preference takes."""
-        if arm == "forced-choice":
+        if variant == "forced-choice":
             return 0.0
         shift = self._profile.criterion_spread * normal(self._seed, "criterion", task)
-        # Below zero, both slots would win at once.
+        # Below zero, both positions would win at once.
         return max(0.0, (latent.vacuum_criterion if blank else latent.criterion) + shift)
 
 
@@ -179,23 +179,23 @@ def _shown(prompt: str) -> re.Match[str]:
 
 
 def _words(prompt: str) -> dict[str, str]:
-    """Maps each choice to the word for it: a simulated judge sees slots, and calls them as the prompt does."""
+    """Maps each choice to the word for it: a simulated judge sees positions, and calls them as the prompt does."""
     shown = _shown(prompt)
     return {"1": shown["label_1"], "2": shown["label_2"], "tie": "tie"}
 
 
 def _instruction(text: str) -> tuple[str, str]:
-    """Returns the arm whose built-in instruction begins the prompt, and the task, which is the same in every arm."""
-    for arm, head in _instructions().items():
+    """Returns the variant whose built-in instruction begins the prompt, and the task, the same in every variant."""
+    for variant, head in _instructions().items():
         if text.startswith(head):
-            return arm, text.removeprefix(head)
+            return variant, text.removeprefix(head)
     return "baseline", text
 
 
 @cache
 def _instructions() -> dict[str, str]:
-    prompts = {"baseline": "compare", **{arm: f"compare-{arm}" for arm in ARMS}}
-    return {arm: builtin_prompt(name).partition("{{task}}")[0] for arm, name in prompts.items()}
+    prompts = {"baseline": "compare", **{variant: f"compare-{variant}" for variant in VARIANTS}}
+    return {variant: builtin_prompt(name).partition("{{task}}")[0] for variant, name in prompts.items()}
 
 
 def _vacuum(first: str, second: str) -> bool:
@@ -218,14 +218,14 @@ class GradedPair(NamedTuple):
     delta: float
 
 
-def planted_values(profile: Profile, steps: list[float], arm: str = "baseline") -> Values:
+def true_values(profile: Profile, steps: list[float], variant: str = "baseline") -> Values:
     """Returns the true values of a judge that compares, under an instruction, for a profile without task effects.
 
     Failures and unparsed answers are drawn independently of the content, so they change no other value. The detection
     threshold is the crossing of the true curve as measured: at the ladder's steps, joined by straight lines; a value
     beyond the ladder's ends is left out.
     """
-    latent = profile.under(arm)
+    latent = profile.under(variant)
     shares = decomposition(latent)
     values = {
         **_dark(dark_current(latent), "empty", "whitespace", "identical"),
@@ -246,7 +246,7 @@ def planted_values(profile: Profile, steps: list[float], arm: str = "baseline") 
     return values | _curve(steps, [float(rate) for rate in correct_rate(latent, steps)])
 
 
-def planted_grades(profile: GraderProfile, scale: GradeScale, pairs: Sequence[GradedPair]) -> Values:
+def true_grades(profile: GraderProfile, scale: GradeScale, pairs: Sequence[GradedPair]) -> Values:
     """Returns the true values of a judge that grades, for a profile without task effects.
 
     `pairs` are those of equal quality and of the ladder: an answer's place on the scale decides whether a difference

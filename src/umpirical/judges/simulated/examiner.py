@@ -164,7 +164,7 @@ REPEATED = ("stability", "seeds", "sampling")
 """Tests that ask about the originals again; to a simulated judge, another seed or temperature is just another call."""
 
 
-def planted_examiner(profile: ExaminerProfile, scale: GradeScale, truths: Iterable[Truth]) -> Values:
+def true_examiner(profile: ExaminerProfile, scale: GradeScale, truths: Iterable[Truth]) -> Values:
     """Returns the true values of every test in the design, by summation over its labelled texts.
 
     Failures and unparsed answers are drawn independently of the content, so they change no value. On a scale without
@@ -340,7 +340,7 @@ BEGINNING = 2_000
 
 @dataclass(frozen=True, slots=True)
 class AuditorProfile:
-    """What is planted in a judge of agents."""
+    """What is built in in a judge of agents."""
 
     about: str
     """The defect, in one sentence."""
@@ -490,10 +490,10 @@ _VIEWS: Mapping[Reads, Callable[[Transcript], Transcript]] = {
 
 @dataclass(frozen=True, slots=True)
 class PairAuditorProfile(AuditorProfile):
-    """What is planted in a judge that compares two runs. A lapse names either of them at random."""
+    """What is built in in a judge that compares two runs. A lapse names either of them at random."""
 
-    slot_1: float = 0.0
-    """Share of calls that name slot 1, whatever is in it."""
+    position_1: float = 0.0
+    """Share of calls that name position 1, whatever is in it."""
 
 
 PAIR_AUDITOR_PROFILES: Mapping[str, PairAuditorProfile] = {
@@ -504,7 +504,7 @@ PAIR_AUDITOR_PROFILES: Mapping[str, PairAuditorProfile] = {
         "Reads only what was said, not tool calls or their results.", "no-calls", lapse=0.02
     ),
     "policy-blind": PairAuditorProfile("Prefers one of the runs, regardless of the policy.", follows=False, lapse=0.02),
-    "slot-1": PairAuditorProfile("Names the first position in nine calls of ten.", slot_1=0.9),
+    "slot-1": PairAuditorProfile("Names the first position in nine calls of ten.", position_1=0.9),
 }
 """Judges that compare runs, one for each defect. Those that auditors of single runs have too are named alike."""
 
@@ -512,8 +512,8 @@ PAIR_AUDITOR_PROFILES: Mapping[str, PairAuditorProfile] = {
 class Shares(NamedTuple):
     """How often each answer is given."""
 
-    slot_1: float
-    slot_2: float
+    position_1: float
+    position_2: float
     tie: float
 
 
@@ -529,18 +529,18 @@ class PairAuditor:
         policy = said.partition("\nPolicy:\n")[2].strip()
         shares = choice_shares(self._profile, policy, first, second, self._seed)
         drawn = uniform(self._seed, "comparison", trial_id)
-        choice = "1" if drawn < shares.slot_1 else "2" if drawn < shares.slot_1 + shares.slot_2 else "tie"
+        choice = "1" if drawn < shares.position_1 else "2" if drawn < shares.position_1 + shares.position_2 else "tie"
         return json.dumps({"verdict": words[choice]})
 
 
 def choice_shares(profile: PairAuditorProfile, policy: str, first: str, second: str, seed: int) -> Shares:
-    """Returns how often a judge gives each answer about two runs in their slots."""
+    """Returns how often a judge gives each answer about two runs in their positions."""
     broken = [sees_violation(profile, policy, text) for text in (first, second)]
     if None in broken:
         liked = [opinion(text, seed) for text in (first, second)]
         named = (liked[0] > liked[1], liked[1] >= liked[0])
     else:
         named = (bool(broken[1] and not broken[0]), bool(broken[0] and not broken[1]))
-    lapse, left = profile.lapse, 1 - profile.slot_1
-    slot_1, slot_2 = (left * (lapse / 2 + (1 - lapse) * each) for each in named)
-    return Shares(profile.slot_1 + slot_1, slot_2, left * (1 - lapse) * (not any(named)))
+    lapse, left = profile.lapse, 1 - profile.position_1
+    position_1, position_2 = (left * (lapse / 2 + (1 - lapse) * each) for each in named)
+    return Shares(profile.position_1 + position_1, position_2, left * (1 - lapse) * (not any(named)))

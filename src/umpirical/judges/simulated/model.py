@@ -1,6 +1,6 @@
 """A model that answers by the latent rule, through the same port as a real one.
 
-It reads the prompt as a model would: the candidates are taken from the rendered text, so a slot that was filled
+It reads the prompt as a model would: the candidates are taken from the rendered text, so a position that was filled
 incorrectly is answered incorrectly, and a test that plants a value notices.
 """
 
@@ -64,7 +64,8 @@ class SimulatedModel:
         text, logprobs = "There is much to be said for and against.", ""
         if fate >= self._profile.failure_rate + self._profile.unparsed_rate:
             text = self._judge.answer(prompt, trial_id)
-            # Only a judge that compares has log-probabilities: they serve readouts, which exist only for such judges.
+            # Only a judge that compares has log-probabilities: they serve scoring methods, which exist only for such
+            # judges.
             if request.decoding.top_logprobs is not None and isinstance(self._judge, judging.Comparer):
                 logprobs = _label_logprobs(text, self._judge.probabilities(prompt), top=request.decoding.top_logprobs)
         usage = Usage(input_tokens=len(prompt) // 4, output_tokens=len(text) // 4)
@@ -130,7 +131,7 @@ def can_read(prompt: str, kind: JudgeKind = "compare") -> bool:
 
 
 def simulated_profile(name: str, kind: JudgeKind) -> SimulatedProfile:
-    """Returns what is planted in a simulated judge of controlled answers, of the user's own texts, or of agents."""
+    """Returns what is built in in a simulated judge of controlled answers, of the user's own texts, or of agents."""
     known = _profiles(kind)
     if name not in known:
         raise unknown_profile(name, f" that {kind}s", known)
@@ -161,15 +162,15 @@ class _Simulated(ModelAdapter):
 
     def open(self, spec: ModelSpec, calling: Calling) -> SimulatedModel:
         # The name is looked up first: the error about an unknown name must come before any other.
-        planted = simulated_profile(spec.name, calling.kind)
-        return SimulatedModel(planted, answer_key=cast("AnswerKey", calling.answer_key()), seed=calling.seed)
+        true_value = simulated_profile(spec.name, calling.kind)
+        return SimulatedModel(true_value, answer_key=cast("AnswerKey", calling.answer_key()), seed=calling.seed)
 
 
 ADAPTER = _Simulated()
 
 
 def profile_of(judge: JudgeSpec) -> SimulatedProfile | None:
-    """Returns what is planted in a judge; None for one that is not simulated here."""
+    """Returns what is built in in a judge; None for one that is not simulated here."""
     if judge.model is None or ADAPTERS.get(judge.model.adapter) is not ADAPTER:
         return None
     return simulated_profile(judge.model.name, judge.kind)

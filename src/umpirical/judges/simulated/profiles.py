@@ -1,4 +1,4 @@
-"""The built-in simulated judges, each with one defect, planted on purpose and documented."""
+"""The built-in simulated judges, each with one defect, built in on purpose and documented."""
 
 import math
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from umpirical.stats.simulation.judge import LatentJudge
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is planted in a judge that compares."""
+    """What is built in in a judge that compares."""
 
     about: str
     """The defect, in one sentence."""
@@ -34,11 +34,11 @@ class Profile:
     strict_shift: float = 0.0
     """How much more evidence it takes under the built-in strict instruction; 0 ignores it."""
 
-    def under(self, arm: str) -> LatentJudge:
+    def under(self, variant: str) -> LatentJudge:
         """Returns the judge under an instruction. Without ties it names the likelier one, except in a lapse."""
-        if arm == "forced-choice":
+        if variant == "forced-choice":
             return replace(self.latent, criterion=0.0, vacuum_criterion=0.0)
-        shift = self.strict_shift if arm == "strict" else 0.0
+        shift = self.strict_shift if variant == "strict" else 0.0
         return replace(
             self.latent,
             criterion=self.latent.criterion + shift,
@@ -48,7 +48,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class GraderProfile:
-    """What is planted in a judge that grades."""
+    """What is built in in a judge that grades."""
 
     about: str
     latent: LatentGrader
@@ -193,12 +193,12 @@ def call_noise(seed: int, prompt: str, trial_id: str, *, frozen: float) -> float
     return kept + math.sqrt(1 - frozen) * normal(seed, "call noise", trial_id)
 
 
-# The built-in simulated examiners: judges of the user's own data, each with one defect, planted on purpose.
+# The built-in simulated examiners: judges of the user's own data, each with one defect, built in on purpose.
 
 
 @dataclass(frozen=True, slots=True)
 class ExaminerProfile:
-    """What is planted in a judge that grades the user's own data."""
+    """What is built in in a judge that grades the user's own data."""
 
     about: str
     """The defect, in one sentence."""

@@ -1,1 +1,1 @@
-"""Judgments to tallies: the SQL that defines what is stable, positional, correct, a quad and a call."""
+"""Judgments to tallies: the SQL that defines what is stable, positional, correct, a crossed pair and a call."""

@@ -29,8 +29,8 @@ from read_parquet({files})
 """
 
 _CALL_TALLIES = """
-select cluster, arm, family, stratum, delta, count(*) as planned,
-  count(*) filter (choice = '1') as slot_1, count(*) filter (choice = '2') as slot_2,
+select cluster, variant, family, stratum, delta, count(*) as planned,
+  count(*) filter (choice = '1') as position_1, count(*) filter (choice = '2') as position_2,
   count(*) filter (choice = 'tie') as tie,
   count(*) filter (outcome = 'abstained') as abstained, count(*) filter (outcome = 'unparsed') as unparsed,
   count(*) filter (outcome = 'failed') as failed, count(*) filter (outcome = 'unasked') as unasked,

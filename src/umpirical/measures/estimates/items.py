@@ -26,21 +26,21 @@ ROUNDING = 1e-9
 # Rates.
 
 
-def item_rate(hits: ArrayLike, misses: ArrayLike, *, empty: str, left_out: Mapping[str, float]) -> Result:
+def item_rate(hits: ArrayLike, misses: ArrayLike, *, empty: str, excluded: Mapping[str, float]) -> Result:
     """The share of hits with its cluster-Wilson interval, from items and shares of items by cluster.
 
     Hits and misses are passed separately because shares that should add up to 1 may miss it by the last digit, and a
     rate of exactly 1 is treated differently from one of 0.9999. `empty` is the reason given when there are neither;
-    `left_out` counts the items that are in neither, by reason.
+    `excluded` counts the items that are in neither, by reason.
     """
     y = np.asarray(hits, dtype=float)
     n = y + np.asarray(misses, dtype=float)
     y, n = y[n > 0], n[n > 0]
-    missing = {reason: whole(count) for reason, count in left_out.items() if whole(count)}
+    missing = {reason: whole(count) for reason, count in excluded.items() if whole(count)}
     if len(n) < 2:
-        return Undefined(ONE_CLUSTER if len(n) else empty, left_out=missing)
+        return Undefined(ONE_CLUSTER if len(n) else empty, excluded=missing)
     rate = cluster_wilson(y, n)
-    total, count, absent = float(y.sum()), float(n.sum()), sum(left_out.values())
+    total, count, absent = float(y.sum()), float(n.sum()), sum(excluded.values())
     planning = None
     if rate.design_effect is None:
         low, high = planning_wilson(rate, n, correlation=PLANNING_CORRELATION)
@@ -56,13 +56,13 @@ def item_rate(hits: ArrayLike, misses: ArrayLike, *, empty: str, left_out: Mappi
         clusters=rate.clusters,
         design_effect=rate.design_effect,
         planning_interval=planning,
-        left_out=missing,
+        excluded=missing,
         bounds=(total / (count + absent), (total + absent) / (count + absent)) if missing else None,
     )
 
 
 def balanced_share(
-    hits: Floats, units: Floats, missing: ArrayLike, *, unit: Unit, left_out: Mapping[str, int]
+    hits: Floats, units: Floats, missing: ArrayLike, *, unit: Unit, excluded: Mapping[str, int]
 ) -> Estimate:
     """The mean of several rates, each counting alike, whatever its units: columns are rates, rows are clusters.
 
@@ -81,8 +81,8 @@ def balanced_share(
             low, high, method=f"cluster-Wilson of the mean of {len(total)} rates, over clusters of {unit}s"
         ),
         clusters=len(units),
-        left_out=dict(left_out),
-        bounds=(float(worst.mean()), float(best.mean())) if left_out else None,
+        excluded=dict(excluded),
+        bounds=(float(worst.mean()), float(best.mean())) if excluded else None,
     )
 
 
@@ -110,7 +110,7 @@ def chance_corrected(share: Result) -> Result:
             low, high, method=f"twice the limits of the share of right ones, minus 1: {share.interval.method}"
         ),
         clusters=share.clusters,
-        left_out=share.left_out,
+        excluded=share.excluded,
         bounds=None if share.bounds is None else (2 * share.bounds[0] - 1, 2 * share.bounds[1] - 1),
     )
 

@@ -58,7 +58,7 @@ class GoldItems:
         return round(float(self.items.sum()))
 
     @property
-    def left_out(self) -> dict[str, int]:
+    def excluded(self) -> dict[str, int]:
         count = whole(float(self.absent.sum()))
         return {NO_VERDICT: count} if count else {}
 
@@ -109,20 +109,20 @@ class GoldItems:
         return sums
 
     def undefined(self, reason: str) -> Undefined:
-        return Undefined(reason, left_out=self.left_out)
+        return Undefined(reason, excluded=self.excluded)
 
 
-def gold_parts(tallies: Tallies, arm: str, result: Callable[[GoldItems], Result]) -> list[Part]:
+def gold_parts(tallies: Tallies, variant: str, result: Callable[[GoldItems], Result]) -> list[Part]:
     """`result` for every test and group with gold labels, where two clusters have verdicts."""
-    parts = _parts(_Held(tallies), arm)
+    parts = _parts(_Held(tallies), variant)
     if not parts:
         return [Part(Undefined("no item has a gold label"))]
     return [Part(_checked(parts[part], result), *part) for part in sorted(parts, key=lambda part: part_order(*part))]
 
 
-def ordered_parts(tallies: Tallies, arm: str, result: Callable[[GoldItems], Result]) -> list[Part]:
+def ordered_parts(tallies: Tallies, variant: str, result: Callable[[GoldItems], Result]) -> list[Part]:
     """The same on a scale with order."""
-    return gold_parts(tallies, arm, lambda items: result(items) if items.ordered else items.undefined(NO_ORDER))
+    return gold_parts(tallies, variant, lambda items: result(items) if items.ordered else items.undefined(NO_ORDER))
 
 
 def gold_rate(
@@ -135,7 +135,7 @@ def gold_rate(
         items.by_cluster(weight * hit),
         items.by_cluster(weight * ~hit),
         empty=empty,
-        left_out={NO_VERDICT: float(missing.sum())},
+        excluded={NO_VERDICT: float(missing.sum())},
     )
 
 
@@ -144,7 +144,7 @@ def coefficient_result(items: GoldItems, coefficient: Callable[[GoldItems], Coef
     found = coefficient(items)
     if not isfinite(found.value):
         return items.undefined(otherwise)
-    ends = [coefficient(items.answered(rightly=right)).value for right in (False, True)] if items.left_out else []
+    ends = [coefficient(items.answered(rightly=right)).value for right in (False, True)] if items.excluded else []
     return Estimate(
         value=found.value,
         numerator=float(items.items[items.right].sum()),
@@ -152,12 +152,12 @@ def coefficient_result(items: GoldItems, coefficient: Callable[[GoldItems], Coef
         unit="item",
         interval=Interval(found.low, found.high, method=FISHER),
         clusters=found.clusters,
-        left_out=items.left_out,
+        excluded=items.excluded,
         bounds=(min(*ends, found.value), max(*ends, found.value)) if ends and all(map(isfinite, ends)) else None,
     )
 
 
-def agreement_difference(first: Tallies, second: Tallies, arm: str, *, level: float = 0.95) -> Measure | None:
+def agreement_difference(first: Tallies, second: Tallies, variant: str, *, level: float = 0.95) -> Measure | None:
     """The second judge's weighted kappa less the first's, over the clusters of originals that both gave verdicts on.
 
     None without labels, or on a scale whose labels have no order.
@@ -165,7 +165,7 @@ def agreement_difference(first: Tallies, second: Tallies, arm: str, *, level: fl
     if first.scale is None or first.scale.kind not in {"binary", "ordinal"}:
         return None
     both = [
-        [t for t in side.golds if (t.arm, t.test, t.group) == (arm, ORIGINAL, "") and t.items > 0]
+        [t for t in side.golds if (t.variant, t.test, t.group) == (variant, ORIGINAL, "") and t.items > 0]
         for side in (first, second)
     ]
     given = [{tally.cluster for tally in side if tally.given} for side in both]
@@ -173,21 +173,21 @@ def agreement_difference(first: Tallies, second: Tallies, arm: str, *, level: fl
     if not all(both):
         return None
     missing = sum(tally.items for side in both for tally in side if not tally.given)
-    left_out = {NO_VERDICT: whole(missing)} if whole(missing) else {}
+    excluded = {NO_VERDICT: whole(missing)} if whole(missing) else {}
     if len(shared) < 2:
-        return Measure(KAPPA, Undefined(ONE_CLUSTER if shared else NO_GIVEN, left_out=left_out), arm, ORIGINAL)
+        return Measure(KAPPA, Undefined(ONE_CLUSTER if shared else NO_GIVEN, excluded=excluded), variant, ORIGINAL)
     one, other = (_shared_ratings([t for t in side if t.given and t.cluster in shared], shared) for side in both)
     found = concordance_difference(one, other, level=level)
     if found is None:
         return Measure(
-            KAPPA, Undefined("the weighted kappa of one of the two is undefined", left_out=left_out), arm, ORIGINAL
+            KAPPA, Undefined("the weighted kappa of one of the two is undefined", excluded=excluded), variant, ORIGINAL
         )
     count = round(one.units)
     limits = Interval(
         found.low, found.high, method="jackknife over clusters of items of both, Student's t", level=level
     )
-    result = Estimate(found.value, found.value * count, count, "item", limits, found.clusters, left_out=left_out)
-    return Measure(KAPPA, result, arm, ORIGINAL)
+    result = Estimate(found.value, found.value * count, count, "item", limits, found.clusters, excluded=excluded)
+    return Measure(KAPPA, result, variant, ORIGINAL)
 
 
 def _shared_ratings(rows: Sequence[GoldTally], places: Mapping[str, int]) -> Ratings:
@@ -211,7 +211,7 @@ def line_result(items: GoldItems, part: Callable[[Line], ClusterRatio]) -> Resul
         unit="item",
         interval=Interval(found.low, found.high, method="jackknife over clusters of items, Student's t"),
         clusters=found.clusters,
-        left_out=items.left_out,
+        excluded=items.excluded,
     )
 
 
@@ -235,14 +235,14 @@ class _Held:
 
 
 @lru_cache(maxsize=2)
-def _parts(held: _Held, arm: str) -> dict[tuple[str, str], GoldItems]:
+def _parts(held: _Held, variant: str) -> dict[tuple[str, str], GoldItems]:
     """Made once for all measures against gold. The cache holds the tallies, so no others can take their identity."""
     tallies = held.tallies
     if tallies.scale is None:
         return {}
     parts: dict[tuple[str, str], list[GoldTally]] = {}
     for tally in tallies.golds:
-        if tally.arm == arm:
+        if tally.variant == variant:
             parts.setdefault((tally.test, tally.group), []).append(tally)
     positive = frozenset(tallies.positive)
     return {part: _columns(chosen, tallies.scale, positive) for part, chosen in parts.items()}

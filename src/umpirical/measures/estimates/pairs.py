@@ -32,24 +32,24 @@ UNKNOWN_SLOTS = "the named position is unknown for some calls"
 # Which pairs.
 
 
-def equal_pairs(tallies: Tallies, arm: str) -> list[PairTally]:
+def equal_pairs(tallies: Tallies, variant: str) -> list[PairTally]:
     """Pairs of equal quality."""
-    return of_family(tallies, arm, Family.DELTA0)
+    return of_family(tallies, variant, Family.EQUAL)
 
 
-def ladder_pairs(tallies: Tallies, arm: str) -> list[PairTally]:
-    """Pairs with a planted quality difference."""
-    return of_family(tallies, arm, Family.LADDER)
+def ladder_pairs(tallies: Tallies, variant: str) -> list[PairTally]:
+    """Pairs with a true value quality difference."""
+    return of_family(tallies, variant, Family.GRADED)
 
 
-def of_family(tallies: Tallies, arm: str, family: str) -> list[PairTally]:
+def of_family(tallies: Tallies, variant: str, family: str) -> list[PairTally]:
     """Pairs of one family."""
-    return [tally for tally in tallies.pairs if tally.arm == arm and tally.family == family]
+    return [tally for tally in tallies.pairs if tally.variant == variant and tally.family == family]
 
 
-def incomplete_pairs(tallies: Tallies, arm: str, families: Collection[str] = ()) -> dict[str, int]:
+def incomplete_pairs(tallies: Tallies, variant: str, families: Collection[str] = ()) -> dict[str, int]:
     """Pairs of `families` (of every family, if none is named) that are in no outcome tally, by reason."""
-    chosen = [t for t in tallies.pairs if t.arm == arm and (not families or t.family in families)]
+    chosen = [t for t in tallies.pairs if t.variant == variant and (not families or t.family in families)]
     counts = {UNANSWERED: sum(t.incomplete for t in chosen), ABSTAINED: sum(t.abstained_pairs for t in chosen)}
     return {reason: count for reason, count in counts.items() if count}
 
@@ -82,7 +82,7 @@ class PairCount(NamedTuple):
 
 def count_pairs(
     tallies: Tallies,
-    arm: str,
+    variant: str,
     families: Sequence[str],
     *,
     compared: Callable[[PairTally], float],
@@ -93,12 +93,12 @@ def count_pairs(
         *(
             _count(tally, compared(tally), UNANSWERED)
             for tally in tallies.pairs
-            if tally.arm == arm and tally.family in families
+            if tally.variant == variant and tally.family in families
         ),
         *(
             _count(tally, graded(tally), UNGRADED)
             for tally in tallies.grade_pairs
-            if tally.arm == arm and tally.family in families
+            if tally.variant == variant and tally.family in families
         ),
     ]
 
@@ -107,11 +107,11 @@ def _count(tally: PairTally | GradePairTally, score: float, reason: str) -> Pair
     return PairCount(tally.cluster, tally.delta, score, tally.pairs, tally.incomplete, reason, tally.lost)
 
 
-def correct_pairs(tallies: Tallies, arm: str, family: str = Family.LADDER) -> list[PairCount]:
+def correct_pairs(tallies: Tallies, variant: str, family: str = Family.GRADED) -> list[PairCount]:
     """Pairs scored by whether the better answer was preferred, each of two calls counting one half."""
     return count_pairs(
         tallies,
-        arm,
+        variant,
         (family,),
         compared=lambda tally: tally.correct_calls / 2,
         graded=lambda tally: tally.better_higher,
@@ -128,7 +128,7 @@ def different_grades(tally: GradePairTally) -> float:
     return tally.better_higher + tally.lesser_higher
 
 
-def left_out(counts: Iterable[PairCount]) -> dict[str, int]:
+def excluded(counts: Iterable[PairCount]) -> dict[str, int]:
     """Pairs that are in no denominator, by reason."""
     missing: dict[str, int] = {}
     for count in counts:
@@ -150,7 +150,7 @@ class Named(NamedTuple):
 
 
 def named(tally: OutcomeTally) -> Named:
-    """Maps slots back to contents: u sits in slot 1 of order uv and in slot 2 of order vu."""
+    """Maps positions back to contents: u sits in position 1 of order ab and in position 2 of order ba."""
     uv_1, uv_2, uv_tie, vu_1, vu_2, vu_tie = tally.counts
     once = tally.pairs / (uv_1 + uv_2 + uv_tie)
     return Named(once * (uv_1 + vu_2), once * (uv_2 + vu_1), once * (uv_tie + vu_tie))
@@ -167,7 +167,7 @@ def counted_share(counts: Iterable[PairCount], *, joint: float | None = None) ->
         [Counted(count.cluster, count.score, count.pairs) for count in chosen],
         unit="pair",
         empty=NO_GRADED_PAIR if graded else NO_PAIR,
-        left_out=left_out(chosen),
+        excluded=excluded(chosen),
         lost=sum(count.lost for count in chosen),
         joint=joint,
     )
@@ -194,21 +194,21 @@ def slot_share(tallies: Iterable[PairTally], score: Callable[[PairTally], float]
     """A share of the calls, two per pair."""
     chosen = list(tallies)
     if not slots_known(chosen):
-        return Undefined(UNKNOWN_SLOTS, left_out=incomplete(chosen))
+        return Undefined(UNKNOWN_SLOTS, excluded=incomplete(chosen))
     return clustered_rate(
         [Counted(tally.cluster, score(tally), 2 * tally.pairs) for tally in chosen],
         unit="call",
         empty=NO_PAIR,
-        left_out={reason: 2 * count for reason, count in incomplete(chosen).items()},
+        excluded={reason: 2 * count for reason, count in incomplete(chosen).items()},
         lost=2 * lost(chosen),
     )
 
 
 def slots_known(chosen: Iterable[PairTally]) -> bool:
-    """Whether every named winner was also counted by slot, which is rare in published counts."""
+    """Whether every named winner was also counted by position, which is rare in published counts."""
     return all(
         isclose(
-            tally.slot_1_calls + tally.slot_2_calls,
+            tally.position_1_calls + tally.position_2_calls,
             2 * (tally.stable + tally.positional) + tally.one_sided,
             abs_tol=1e-9,
         )
@@ -217,8 +217,8 @@ def slots_known(chosen: Iterable[PairTally]) -> bool:
 
 
 IN_QUAD = 2.0
-"""Pairs of a quad, which show the same two answers. A judge that misses one of them may always miss the other, so
-without an error a quad counts as one unit."""
+"""Pairs of a crossed pair, which show the same two answers. A judge that misses one of them may always miss the other,
+so without an error a crossed pair counts as one unit."""
 
 
 def share_by_step(counts: Sequence[PairCount], *, joint: float | None = None) -> list[Part]:

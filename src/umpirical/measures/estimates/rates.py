@@ -42,25 +42,25 @@ def clustered_rate(
     *,
     unit: Unit,
     empty: str,
-    left_out: Mapping[str, int],
+    excluded: Mapping[str, int],
     lost: float = 0.0,
     joint: float | None = None,
 ) -> Result:
     """The rate with its cluster-Wilson interval; a cluster is a task.
 
     `joint` is how many units may be wrong together: where no error was seen, so many count as one.
-    `empty` is the reason given when the denominator is 0; `left_out` counts the units outside it, by reason; `lost` is
+    `empty` is the reason given when the denominator is 0; `excluded` counts the units outside it, by reason; `lost` is
     what is missing of the units inside it, whose other repeats were answered. A denominator that is no whole number,
     as that of a share of shares, is reported rounded, and the numerator to match.
     """
     used = [(round(y, DIGITS), round(n, DIGITS)) for y, n in task_sums(counts).values()]
     used = [(y, n) for y, n in used if n > 0]
-    missing = {reason: count for reason, count in left_out.items() if count}
+    missing = {reason: count for reason, count in excluded.items() if count}
     absent = sum(missing.values())
     if round(lost, DIGITS) > 0:
         missing[LOST_REPEATS] = ceil(round(lost, DIGITS))
     if len(used) < 2:
-        return Undefined(ONE_TASK if used else empty, left_out=missing)
+        return Undefined(ONE_TASK if used else empty, excluded=missing)
     numerators, denominators = [y for y, _ in used], [n for _, n in used]
     rate = cluster_wilson(numerators, denominators)
     misses = [n - y for y, n in used]
@@ -83,7 +83,7 @@ def clustered_rate(
         joint=joint,
         heavy_hits=heavy_parts(numerators, denominators),
         heavy_misses=heavy_parts(misses, denominators),
-        left_out=missing,
+        excluded=missing,
         bounds=(max(0.0, total - lost) / everything, min(everything, total + lost + absent) / everything)
         if missing
         else None,
@@ -135,23 +135,23 @@ def paired_by_task(counts: Iterable[Counted], others: Iterable[Counted], *, shar
 
 
 def difference_result(
-    paired: Paired, *, unit: Unit, empty: str, left_out: Mapping[str, int], excess: bool = False
+    paired: Paired, *, unit: Unit, empty: str, excluded: Mapping[str, int], excess: bool = False
 ) -> Result:
     """One rate minus the other, in units of the first rate's denominator; `excess` as in `paired_difference`."""
-    missing = {reason: count for reason, count in left_out.items() if count}
+    missing = {reason: count for reason, count in excluded.items() if count}
     least = min(np.count_nonzero(paired.denominators), np.count_nonzero(paired.other_denominators))
     if least < 2:
-        return Undefined(ONE_TASK if least else empty, left_out=missing)
+        return Undefined(ONE_TASK if least else empty, excluded=missing)
     found, count = paired_difference(*paired, excess=excess), round(sum(paired.denominators))
     limits = Interval(found.low, found.high, method=METHOD)
-    return Estimate(found.value, found.value * count, count, unit, limits, found.clusters, left_out=missing)
+    return Estimate(found.value, found.value * count, count, unit, limits, found.clusters, excluded=missing)
 
 
 def sign_flip_result(
-    paired: Paired, *, unit: Unit, empty: str, left_out: Mapping[str, int], rng: np.random.Generator
+    paired: Paired, *, unit: Unit, empty: str, excluded: Mapping[str, int], rng: np.random.Generator
 ) -> Result:
     """P-value of the difference if the two sides could be exchanged within each task; counts are the difference's."""
-    plain = difference_result(paired, unit=unit, empty=empty, left_out=left_out)
+    plain = difference_result(paired, unit=unit, empty=empty, excluded=excluded)
     if isinstance(plain, Undefined):
         return plain
     return replace(plain, value=sign_flip_p(*paired, rng=rng), interval=None)

@@ -69,7 +69,7 @@ PARTS = {
 
 
 ORDER = ("early", "middle", "late", "up to 10", "11 to 30", "over 30")
-"""Values of the planted strata that are not in the order of their letters."""
+"""Values of the true value strata that are not in the order of their letters."""
 
 
 def _for(kind: JudgeKind, *names: str) -> dict[str, Callable[[Records], bool]]:
@@ -171,7 +171,7 @@ def _table(report: AgentReport, *, room: int) -> Iterator[str]:
 def page_of(report: AgentReport) -> AgentPage:
     """Returns the parts of a report's page."""
     compares, columns = report.judge.kind == "compare", COLUMNS[report.judge.kind]
-    own = [measure for measure in report.measures if measure.arm == BASELINE]
+    own = [measure for measure in report.measures if measure.variant == BASELINE]
     by_key = {(measure.name, measure.stratum, measure.group): measure for measure in own}
     titles = {measure.name: measure.title for measure in own}
     groups = dict.fromkeys(measure.group for measure in own if measure.group and not measure.stratum)
@@ -225,7 +225,7 @@ def _levels(item: LevelItem) -> ShownLevels:
 
 
 def _strata(groups: Sequence[str]) -> list[str]:
-    """Returns the names of the strata, the planted ones first."""
+    """Returns the names of the strata, the true value ones first."""
     found = dict.fromkeys(group.partition("=")[0] for group in groups)
     return sorted(found, key=lambda name: (name not in PARTS, list(PARTS).index(name) if name in PARTS else 0, name))
 

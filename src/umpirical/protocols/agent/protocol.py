@@ -32,7 +32,7 @@ from umpirical.protocols.agent.stimuli import AgentStimuli, check_crossing, writ
 from umpirical.protocols.protocol import (
     DataSource,
     DecidesByPolicy,
-    HoldsToLimits,
+    HoldsToChecks,
     NewStudy,
     Protocol,
     ReviewsStimuli,
@@ -52,7 +52,7 @@ from umpirical.store.stimulus_sets import StimulusSet
 
 @dataclass(frozen=True)
 class AgentDesign(Design):
-    """Every text once in every arm and repeat, and every pair in both orders.
+    """Every text once in every variant and repeat, and every pair in both orders.
 
     Under an item that is graded in levels, a text is graded on these and with the prompt for them.
     """
@@ -65,7 +65,7 @@ class AgentDesign(Design):
     def as_json(self) -> Json:
         # A design without levels keeps its id.
         levels: dict[str, Json] = {"levels": {name: list(labels) for name, labels in self.levels.items()}}
-        return {"repeats": self.repeats, "arms": self.arms, **(levels if self.levels else {})}
+        return {"repeats": self.repeats, "variants": self.variants, **(levels if self.levels else {})}
 
     def presentations(
         self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"
@@ -77,8 +77,8 @@ class AgentDesign(Design):
             yield from ways
             return
         levels, prompt = canonical_json(self.levels[stimulus.stratum]), LEVELS if self.prompted else ""
-        # The prompt for levels takes the place of every arm's, so another arm would ask the same again.
-        yield from (replace(way, levels=levels, prompt=prompt) for way in ways if way.arm == self.arms[0])
+        # The prompt for levels takes the place of every variant's, so another variant would ask the same again.
+        yield from (replace(way, levels=levels, prompt=prompt) for way in ways if way.variant == self.variants[0])
 
 
 # The answer key of an agent study: what transcripts deserve under a rubric in words.
@@ -90,8 +90,8 @@ def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> AuditorKey:
     if judge.model is None or judge.model.name not in known:
         does = "compare" if judge.kind == "compare" else "read"
         raise UsageError(f"this simulated judge does not {does} transcripts", fix=f"use one of {', '.join(known)}")
-    # What a program edited stands under two policies, and is in a quad.
-    worded = {stimulus.id: stimulus for stimulus in stimuli if not stimulus.quad}
+    # What a program edited stands under two policies, and is in a crossed pair.
+    worded = {stimulus.id: stimulus for stimulus in stimuli if not stimulus.crossed_pair}
     return {_mark(stimulus): _deserved(stimulus, worded) for stimulus in worded.values()}
 
 
@@ -215,12 +215,12 @@ class AgentProtocol(
     WritesStimuli[AgentStudy],
     ReviewsStimuli[AgentStudy],
     DecidesByPolicy[AgentReport],
-    HoldsToLimits[AgentReport],
+    HoldsToChecks[AgentReport],
 ):
     """Judges of agents, on the user's own transcripts under policies that they keep or break by construction."""
 
     name = "agent"
-    version = "umpirical-agent/1"
+    version = "umpirical-agent/2"
     shelf = SHELF
     mark = "transcripts"
     spec = AgentStudySpec
@@ -287,7 +287,7 @@ class AgentProtocol(
     def design(self, study: AgentStudy, judge: JudgeSpec) -> AgentDesign:
         plain = super().design(study, judge)
         levels = {name: item.scale.labels for name, item in study.spec.levels.items()} if judge.kind == "grade" else {}
-        return AgentDesign(plain.repeats, plain.arms, levels, prompted=judge.model is not None)
+        return AgentDesign(plain.repeats, plain.variants, levels, prompted=judge.model is not None)
 
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
         gates = [check_crossing(stimuli)]
@@ -328,7 +328,7 @@ class AgentProtocol(
         return held_to(record, published.policy)
 
     def summary(self, record: AgentReport) -> Mapping[str, Any]:
-        return {"limits": {limit.measure: limit.verdict for limit in record.limits}}
+        return {"checks": {check.measure: check.verdict for check in record.checks}}
 
     def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> NewStudy | None:
         return start_agent_study(folder, data) if not told and are_transcripts(data) else None

@@ -1,4 +1,4 @@
-"""The agent record, `judge-agent/1`: one agent judge, and everything on its page."""
+"""The agent record, `judge-agent/2`: one agent judge, and everything on its page."""
 
 from typing import ClassVar, Literal
 
@@ -8,9 +8,9 @@ from umpirical.reports.decision import PartsDecision
 from umpirical.reports.policy import Policy
 from umpirical.reports.record import (
     AuditRow,
+    CheckRecord,
     GroupedMeasure,
     JudgeRecord,
-    LimitRecord,
     ReasoningRecord,
     Record,
     RunRecord,
@@ -96,7 +96,7 @@ class WrongPair(Strict):
     keeps: Literal["original", "edited"] = Field(description="The run that follows the policy.")
     right: float = Field(description="Share of answers that pick that run.")
     wrong: float = Field(description="Share of answers that pick the other; the rest are ties and abstentions.")
-    slot_1: float = Field(description="Share of answers that pick the first position.")
+    position_1: float = Field(description="Share of answers that pick the first position.")
     changes: list[MessageChange] = Field(default=[], description="Messages that the edit changed.")
     evidence: dict[str, str] = Field(default={})
 
@@ -112,7 +112,7 @@ class AgentReport(Record, Sparse):
 
     seldom: ClassVar = ("policy",)
 
-    format: Literal["judge-agent/1"] = "judge-agent/1"
+    format: Literal["judge-agent/2"] = "judge-agent/2"
     judge: JudgeRecord
     run: RunRecord
     transcripts: TranscriptsRecord
@@ -122,7 +122,7 @@ class AgentReport(Record, Sparse):
     complete: bool = Field(description="Every planned trial has a response.")
     policy: Policy | None = Field(default=None, description="Your own policy; absent for the built-in policy.")
     decision: AgentDecision
-    limits: list[LimitRecord]
+    checks: list[CheckRecord]
     smallest_differences: list[SmallestDifference] = Field(
         default=[], description="Statistical power of this run, check by check."
     )

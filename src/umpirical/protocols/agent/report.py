@@ -30,10 +30,10 @@ from umpirical.protocols.agent.record import (
 from umpirical.protocols.agent.rewriting import ABOUT_REWRITTEN, AS_FOUND, AS_FOUND_LEVELS
 from umpirical.protocols.agent.stimuli import EDITED
 from umpirical.reports import numbers
+from umpirical.reports.checks import hold_intervals
 from umpirical.reports.decision import Parts, decide_in_parts, find, weak_parts
 from umpirical.reports.facts import run_facts
-from umpirical.reports.limits import hold_intervals
-from umpirical.reports.policy import LimitShelf, Policy
+from umpirical.reports.policy import CheckShelf, Policy
 from umpirical.reports.record import measure_record, why_unfinished
 from umpirical.reports.smallest_differences import smallest_differences
 from umpirical.runs.judgments import Facts, read_judgments
@@ -41,15 +41,15 @@ from umpirical.runs.run import Run
 from umpirical.stimuli.transcripts.cases import ABOUT, MessageChange, message_changes
 from umpirical.store.stimulus_sets import StimulusSet
 
-SHELF = LimitShelf("umpirical.protocols.agent", "agent", of="agent judges")
-"""The limits: what the datasheet asks of a judge. To see four in five, and one false verdict in ten at most."""
+SHELF = CheckShelf("umpirical.protocols.agent", "agent", of="agent judges")
+"""The checks: what the datasheet asks of a judge. To see four in five, and one false verdict in ten at most."""
 
 DETECTION, SENSITIVITY, AGREEMENT = "violation-detection", "policy-sensitivity", "policy-agreement"
 
 NOT_CHECKED = "Correctness was not checked because the policy sets no threshold for agreement with proven labels."
 
 SEES = {DETECTION: "it detects", SENSITIVITY: "it is right in"}
-"""The measures that are held against their limit in every part, and how that is said."""
+"""The measures that are held to their threshold in every part, and how that is said."""
 
 FINDINGS: Mapping[JudgeKind, Mapping[tuple[str, str], str]] = {
     "grade": {
@@ -67,7 +67,7 @@ FINDINGS: Mapping[JudgeKind, Mapping[tuple[str, str], str]] = {
 }
 
 HALF = 0.5
-"""A judge that follows the slot in more of the pairs than this can hardly keep to a run."""
+"""A judge that follows the position in more of the pairs than this can hardly keep to a run."""
 
 LONGEST = 2_000
 """Characters of a message that are kept."""
@@ -98,7 +98,7 @@ def _facts(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> dict[s
     return {
         "winner": better.candidate if isinstance(better, GivenWinner) else None,
         "parent": stimulus.parent,
-        "quad": stimulus.quad,
+        "crossed_pair": stimulus.crossed_pair,
         "version": stimulus.version,
         "gold": stimulus.gold,
         "gold_score": scale.score(stimulus.gold) if trial.presentation.levels and scale else None,
@@ -110,7 +110,7 @@ FACTS = Facts(
     {
         "winner": "int32",
         "parent": "string",
-        "quad": "string",
+        "crossed_pair": "string",
         "version": "string",
         "gold": "string",
         "gold_score": "double",
@@ -140,7 +140,7 @@ def agent_report_of(run: Run) -> AgentReport:
         ),
         labels=labels,
         decision=AgentDecision(verdict="not-enough-data", sentences=[]),
-        limits=[],
+        checks=[],
         edits=_edits(made, kind),
         measures=measures,
         findings=[*find(_telling(FINDINGS[kind], measures), measures), *level_findings(levels)],
@@ -153,19 +153,19 @@ def agent_report_of(run: Run) -> AgentReport:
 
 
 def _telling(table: Mapping[tuple[str, str], str], measures: Sequence[AgentMeasure]) -> Mapping[tuple[str, str], str]:
-    """Leaves out what cannot go wrong for this judge: whoever follows the slot keeps to no run, whatever it reads."""
-    own = {one.name: one.result for one in measures if not (one.stratum or one.group) and one.arm == BASELINE}
+    """Leaves out what cannot go wrong for this judge: whoever follows the position keeps to no run."""
+    own = {one.name: one.result for one in measures if not (one.stratum or one.group) and one.variant == BASELINE}
     slot = own.get("positional-preference")
     follows = isinstance(slot, Estimate) and slot.interval is not None and (slot.interval.low or 0.0) > HALF
     return {key: words for key, words in table.items() if not follows or key[0] != "policy-blind-preference"}
 
 
 def held_to(report: AgentReport, policy: Policy | None) -> AgentReport:
-    """Returns the report with the limits and the decision of a policy; None for the shipped one."""
+    """Returns the report with the checks and the decision of a policy; None for the shipped one."""
     kind, measures = report.judge.kind, report.measures
-    asked = (policy or SHELF.preset()).limits(kind)
-    limits = hold_intervals(asked, measures)
-    checked = {AGREEMENT, *SEES} & {limit.measure for limit in asked}
+    asked = (policy or SHELF.preset()).checks(kind)
+    checks = hold_intervals(asked, measures)
+    checked = {AGREEMENT, *SEES} & {check.measure for check in asked}
     parts = Parts(
         "pairs" if kind == "compare" else "texts",
         list(weak_parts(measures, asked, SEES, _part)),
@@ -177,12 +177,12 @@ def held_to(report: AgentReport, policy: Policy | None) -> AgentReport:
             "decision": decide_in_parts(
                 AgentDecision,
                 (policy or SHELF.preset()).policy,
-                limits,
+                checks,
                 parts,
                 unfinished=why_unfinished(complete=report.complete, audit=report.audit),
             ),
-            "limits": limits,
-            "smallest_differences": smallest_differences([one for one in measures if not one.group], limits),
+            "checks": checks,
+            "smallest_differences": smallest_differences([one for one in measures if not one.group], checks),
         }
     )
 
@@ -258,7 +258,7 @@ def _wrong_pairs(rows: Sequence[WorstPair], stimuli: StimulusSet) -> Iterator[Wr
             keeps="edited" if shown.expectation == GivenWinner(EDITED) else "original",
             right=row.right,
             wrong=row.wrong,
-            slot_1=row.slot_1,
+            position_1=row.position_1,
             changes=_changes(*shown.candidates),
             evidence=dict(shown.evidence),
         )

@@ -270,7 +270,7 @@ def _review_terms(study: AgentStudy) -> ReviewTerms:
 
 def _as_reviewed(study: AgentStudy, review: Review | None, stimulus: Stimulus) -> Stimulus | None:
     """Returns a rewritten transcript as judges see it; None if people rejected it, or have yet to settle it."""
-    waits = study.spec.review.undecided == "leave-out"
+    waits = study.spec.review.undecided == "exclude"
     fate = "undecided" if review is None else review.fate(stimulus.id)
     shown = replace(stimulus, version="as-written")
     if review is None or fate == "undecided":

@@ -51,13 +51,13 @@ def _text(case: Case, shown: Transcript, policy: Policy, version: str, labels: t
         gold_from="construction",
         evidence=evidence_of(case, version) if edited else {},
         strata=strata_of(case, shown),
-        quad=digest("text under two policies", [shown.name, shown.text, case.policy.text])[:12],
+        crossed_pair=digest("text under two policies", [shown.name, shown.text, case.policy.text])[:12],
         version=version,
     )
 
 
 def strata_of(case: Case, shown: Transcript) -> dict[str, str]:
-    """Returns the user's strata and the planted ones. An edit has a place and a size; an original has none."""
+    """Returns the user's strata and those built in. An edit has a place and a size; an original has none."""
     strata = {"rule": case.tested.kind, "length": case.length, "messages": _length(case.original)}
     if shown is case.edited:
         strata |= {"place": case.place, "size": str(case.size) if case.size <= MOST_SIZE else f"over {MOST_SIZE}"}
@@ -87,7 +87,7 @@ def _length(transcript: Transcript) -> str:
 PAIR_MAKER = "transcript-pairs/1"
 
 ORIGINAL_RUN, EDITED = 0, 1
-"""The places of the two runs in a pair, whatever slot they are shown in."""
+"""The places of the two runs in a pair, whatever position they are shown in."""
 
 UNCROSSED = "no pair, because the edited run violates the reversed policy"
 
@@ -114,7 +114,7 @@ def _pair(case: Case, policy: Policy, version: str) -> Stimulus:
         gold_from="construction",
         evidence=evidence_of(case, version),
         strata=strata_of(case, case.edited),
-        quad=digest("pair under two policies", [case.original.name, *texts, case.policy.text])[:12],
+        crossed_pair=digest("pair under two policies", [case.original.name, *texts, case.policy.text])[:12],
         version=version,
     )
 
@@ -250,8 +250,8 @@ def check_crossing(stimuli: Iterable[Stimulus]) -> GateResult:
     """Checks that truth turns with the policy: then a judge that does not read the policy is at chance."""
     texts: dict[str, dict[str, str]] = {}
     for stimulus in stimuli:
-        if stimulus.quad:
-            texts.setdefault(stimulus.quad, {})[stimulus.version] = _truth(stimulus)
+        if stimulus.crossed_pair:
+            texts.setdefault(stimulus.crossed_pair, {})[stimulus.version] = _truth(stimulus)
     twins = [found for found in texts.values() if len(found) > 1]
     wrong = sum(found[WRITTEN] == found[OPPOSITE] for found in twins)
     found = f"{wrong} of {len(twins)} texts under two policies have the same truth under both"

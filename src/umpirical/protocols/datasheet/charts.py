@@ -20,9 +20,9 @@ from umpirical.reports.charts import (
     clip,
     found,
     place,
-    planted,
     share,
     span,
+    true_value,
     words,
 )
 from umpirical.reports.record import MeasureRecord
@@ -96,13 +96,13 @@ class Shares:
 
 
 def decomposition(measures: Sequence[MeasureRecord]) -> Stack | NotDrawn:
-    """Draws the Δ0 decomposition of one arm; pairs in none of its four parts are shown as a part of their own."""
+    """Draws the Δ0 decomposition of one variant; pairs in none of its four parts are shown as a part of their own."""
     shares = equal_quality(measures)
     return shares if isinstance(shares, NotDrawn) else _stack(shares.parts, shares.total)
 
 
 def equal_quality(measures: Sequence[MeasureRecord]) -> Shares | NotDrawn:
-    """Returns the Δ0 decomposition of one arm, or why there is none to draw."""
+    """Returns the Δ0 decomposition of one variant, or why there is none to draw."""
     parts: list[tuple[str, str, float]] = []
     totals: set[int] = set()
     for name, label in PARTS:
@@ -179,7 +179,7 @@ class CurvePoint:
     """Empty if the label would overlap its neighbour."""
     words: str
     interval: Span | None
-    planted: str | None
+    true_value: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ class Curve(Plot):
 
 
 def psychometric_curve(measures: Sequence[MeasureRecord]) -> Curve | NotDrawn:
-    """Draws the curve of one arm, from `target-sensitivity` at every step and `detection-threshold`."""
+    """Draws the curve of one variant, from `target-sensitivity` at every step and `detection-threshold`."""
     at_steps = dict(sorted(_steps(measures)))
     if not at_steps:
         return NotDrawn("No chart: accuracy by size of the difference was not measured.")
@@ -275,7 +275,7 @@ def _curve_point(step: float, measure: MeasureRecord, last: float, labelled: set
         label=numbers.rate(estimate.value) if step in labelled else "",
         words=words(measure, estimate),
         interval=span(estimate.interval, CURVE.y),
-        planted=planted(measure, CURVE.y),
+        true_value=true_value(measure, CURVE.y),
     )
 
 
@@ -318,9 +318,9 @@ ROW = 14.0
 
 @dataclass(frozen=True, slots=True)
 class OperatingPoint:
-    """One arm."""
+    """One variant."""
 
-    arm: str
+    variant: str
     x: str
     y: str
     across: Span | None
@@ -343,24 +343,24 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatingPlot(Plot):
-    """A plot in which each arm is a point with two shares as coordinates."""
+    """A plot in which each variant is a point with two shares as coordinates."""
 
     points: tuple[OperatingPoint, ...]
     arrows: tuple[Arrow, ...]
 
 
-def operating_plot(arms: Mapping[str, Sequence[MeasureRecord]]) -> OperatingPlot | NotDrawn:
-    """Draws one point for each arm that has both shares."""
+def operating_plot(variants: Mapping[str, Sequence[MeasureRecord]]) -> OperatingPlot | NotDrawn:
+    """Draws one point for each variant that has both shares."""
     points: list[OperatingPoint] = []
-    for arm, measures in arms.items():
-        if point := _operating_point(arm, measures, [float(other.label_y) for other in points]):
+    for variant, measures in variants.items():
+        if point := _operating_point(variant, measures, [float(other.label_y) for other in points]):
             points.append(point)
     if len(points) < 2:
         return NotDrawn("No chart: fewer than two prompt variants have both a false preference and an accuracy at Δ1.")
-    start = next((point for point in points if point.arm == BASELINE), points[0])
+    start = next((point for point in points if point.variant == BASELINE), points[0])
     return OperatingPlot(
         title="Prompt variants by false preference and accuracy",
-        desc="; ".join(f"{point.arm}: {point.words}" for point in points),
+        desc="; ".join(f"{point.variant}: {point.words}" for point in points),
         points=tuple(points),
         arrows=tuple(
             Arrow(start.x, start.y, end.x, end.y)
@@ -371,18 +371,18 @@ def operating_plot(arms: Mapping[str, Sequence[MeasureRecord]]) -> OperatingPlot
     )
 
 
-def _operating_point(arm: str, measures: Sequence[MeasureRecord], taken: Sequence[float]) -> OperatingPoint | None:
+def _operating_point(variant: str, measures: Sequence[MeasureRecord], taken: Sequence[float]) -> OperatingPoint | None:
     false, seen = found(measures, "raw-false-preference"), found(measures, "target-sensitivity", "1")
     across, up = share(false), share(seen)
     if false is None or seen is None or across is None or up is None:
         return None
     x, y = OPERATING.x(across.value), OPERATING.y(up.value)
-    to_left = x + 10 + CHAR_WIDTH * len(arm) > OPERATING.right + 70
+    to_left = x + 10 + CHAR_WIDTH * len(variant) > OPERATING.right + 70
     label_y = clip(y + 18, OPERATING.top + ROW, OPERATING.bottom - 6)
     while any(abs(label_y - other) < ROW for other in taken):
         label_y += ROW
     return OperatingPoint(
-        arm=arm,
+        variant=variant,
         x=place(x),
         y=place(y),
         across=span(across.interval, OPERATING.x),
@@ -432,13 +432,13 @@ def levels(rows: Sequence[GradeRow]) -> list[LevelGrades]:
     """Returns the grades by quality, lowest first. Blank answers have no quality to grade; dark current covers them."""
     grades: dict[float, dict[float, int]] = defaultdict(lambda: defaultdict(int))
     for row in rows:
-        if row.family != "vacuum" and row.answers > 0 and isfinite(row.level) and isfinite(row.score):
+        if row.family != "blank" and row.answers > 0 and isfinite(row.level) and isfinite(row.score):
             grades[row.level][row.score] += row.answers
     return [_level(level, grades[level]) for level in sorted(grades)]
 
 
 def grade_chart(rows: Sequence[GradeRow]) -> GradeChart | NotDrawn:
-    """Draws the chart of one arm."""
+    """Draws the chart of one variant."""
     found = levels(rows)
     if not found:
         return NotDrawn("No chart: the record has no grades by quality.")

@@ -40,8 +40,8 @@ from umpirical.reports.decision import Advice, DecisionRecord
 from umpirical.reports.numbers import count, dollars, part
 from umpirical.reports.policy import Policy
 from umpirical.reports.record import (
+    CheckRecord,
     JudgeRecord,
-    LimitRecord,
     MeasureRecord,
     RunRecord,
     SpendRecord,
@@ -63,7 +63,7 @@ class SideRecord(Strict):
     decision: DecisionRecord | None = None
     profile: ProfileRecord | None = None
     spend: SpendRecord | None = None
-    limits: list[LimitRecord] = Field(default=[])
+    checks: list[CheckRecord] = Field(default=[])
     measures: list[MeasureRecord] = Field(
         default=[], description="The measures in the table, the charts and the differences."
     )
@@ -86,7 +86,7 @@ class PickRecord(Strict):
 class Comparison(Strict):
     """Judges, measured on the same test cases."""
 
-    format: Literal["judge-comparison/2"] = "judge-comparison/2"
+    format: Literal["judge-comparison/3"] = "judge-comparison/3"
     policy: str = Field(description="The policy that the judges are checked against.")
     judges: list[SideRecord]
     differences: list[DifferenceRecord]
@@ -115,7 +115,7 @@ class Comparison(Strict):
 
 def comparison_schema() -> str:
     """Returns the schema that ships with this version."""
-    return (files("umpirical.protocols.datasheet") / "judge-comparison-2.schema.json").read_text(encoding="utf-8")
+    return (files("umpirical.protocols.datasheet") / "judge-comparison-3.schema.json").read_text(encoding="utf-8")
 
 
 def generated_schema() -> str:
@@ -123,12 +123,12 @@ def generated_schema() -> str:
     return schema_text(Comparison)
 
 
-USABLE: tuple[Advice, ...] = ("use", "use-with-limits")
+USABLE: tuple[Advice, ...] = ("use", "use-with-restrictions")
 
 
-def limit_keys(policy: Policy, sheets: Sequence[Datasheet]) -> set[tuple[str, str]]:
-    """Returns (measure, part) of every limit that a policy holds one of the judges to."""
-    return {limit.key for sheet in sheets for limit in policy.limits(sheet.judge.kind, grades=sheet.judge.grades)}
+def check_keys(policy: Policy, sheets: Sequence[Datasheet]) -> set[tuple[str, str]]:
+    """Returns (measure, part) of every check that a policy holds one of the judges to."""
+    return {check.key for sheet in sheets for check in policy.checks(sheet.judge.kind, grades=sheet.judge.grades)}
 
 
 def pick(
@@ -142,7 +142,7 @@ def pick(
     """Returns which of the judges to take for the use that a policy is for."""
     verdicts = [_verdict(held_to(sheet, policy)) for sheet in sheets]
     admitted = [i for i, verdict in enumerate(verdicts) if verdict in USABLE and i != reference]
-    beats = _beaten(differences, limit_keys(policy, sheets))
+    beats = _beaten(differences, check_keys(policy, sheets))
     not_worse = [i for i in admitted if not any((j, i) in beats and (i, j) not in beats for j in admitted)]
     picked = _cheapest(not_worse, sheets)
     return PickRecord(
@@ -163,11 +163,13 @@ def _verdict(sheet: Datasheet) -> Advice:
 
 
 def _beaten(differences: Sequence[DifferenceRecord], keys: Collection[tuple[str, str]]) -> set[tuple[int, int]]:
-    """Returns (better, worse) for every pair of judges told apart in at least one limit."""
+    """Returns (better, worse) for every pair of judges told apart in at least one check."""
     return {
         (one.first, one.second) if one.words == "first better" else (one.second, one.first)
         for one in differences
-        if one.words in {"first better", "second better"} and one.arm == BASELINE and (one.measure, one.stratum) in keys
+        if one.words in {"first better", "second better"}
+        and one.variant == BASELINE
+        and (one.measure, one.stratum) in keys
     }
 
 
@@ -200,7 +202,7 @@ def _sentences(
         yield f"Significantly worse than another of these: {_letters(worse)}."
     if len(not_worse) > 1:
         yield _choice(sheets, not_worse, picked)
-    if limited := [place for place in picked if verdicts[place] == "use-with-limits"]:
+    if limited := [place for place in picked if verdicts[place] == "use-with-restrictions"]:
         yield f"With the restrictions in the datasheet: {_letters(limited)}."
     if admitted:
         return
@@ -326,8 +328,8 @@ def compare(
     own = policy or sheets[0].policy or preset()
     held = [held_to(sheet, own) for sheet in sheets]
     policies = _policies(own)
-    # One family for everything that the page concludes: the limits of every policy that it picks by.
-    limited = set[tuple[str, str]]().union(*(limit_keys(each, sheets) for each in policies))
+    # One family for everything that the page concludes: the checks of every policy that it picks by.
+    limited = set[tuple[str, str]]().union(*(check_keys(each, sheets) for each in policies))
     differences = _differences(held, paired, limited, _directions(held, policies), margin)
     picks = [pick(each, sheets, differences, reference=reference, own=each is own) for each in policies]
     everywhere = list(_everywhere(differences))
@@ -344,9 +346,9 @@ def compare(
 
 def needed_measures(policy: Policy) -> set[str]:
     """Returns the names of all measures that a comparison shows or decides by."""
-    limits = [limit for each in _policies(policy) for limit in (*each.compare, *each.grade)]
-    needs = [need for limit in limits for cure in limit.cures for need in cure.needs]
-    return {one.measure for one in (*limits, *needs)} | set(SHOWN) | SKETCHED
+    checks = [check for each in _policies(policy) for check in (*each.compare, *each.grade)]
+    needs = [need for check in checks for cure in check.cures for need in cure.needs]
+    return {one.measure for one in (*checks, *needs)} | set(SHOWN) | SKETCHED
 
 
 def _policies(own: Policy) -> list[Policy]:
@@ -355,12 +357,12 @@ def _policies(own: Policy) -> list[Policy]:
 
 
 def _directions(sheets: Sequence[Datasheet], policies: Iterable[Policy]) -> Mapping[tuple[str, str], Worse]:
-    """Which direction is worse by the limits: for some measures, nothing but the use says so."""
+    """Which direction is worse by the checks: for some measures, nothing but the use says so."""
     return {
-        limit.key: "higher" if limit.kind == "at_most" else "lower"
+        check.key: "higher" if check.kind == "at_most" else "lower"
         for policy in policies
         for sheet in sheets
-        for limit in policy.limits(sheet.judge.kind, grades=sheet.judge.grades)
+        for check in policy.checks(sheet.judge.kind, grades=sheet.judge.grades)
     }
 
 
@@ -371,11 +373,11 @@ def _differences(
     directions: Mapping[tuple[str, str], Worse],
     margin: float | None,
 ) -> list[DifferenceRecord]:
-    known = [{(m.name, m.arm, m.stratum): m for m in sheet.measures} for sheet in sheets]
+    known = [{(m.name, m.variant, m.stratum): m for m in sheet.measures} for sheet in sheets]
     rows = [
         Row(
             one,
-            primary=one.arm == BASELINE and (one.measure, one.stratum) in limited,
+            primary=one.variant == BASELINE and (one.measure, one.stratum) in limited,
             measured=_measured(known, one),
             limited=directions.get((one.measure, one.stratum)),
         )
@@ -387,7 +389,7 @@ def _differences(
 def _measured(
     known: Sequence[Mapping[tuple[str, str, str], MeasureRecord]], one: PairedDifference
 ) -> MeasureRecord | None:
-    key = (one.measure, one.arm, one.stratum)
+    key = (one.measure, one.variant, one.stratum)
     return known[one.first].get(key) or known[one.second].get(key)
 
 
@@ -475,7 +477,7 @@ def _place(runs: Sequence[Run], reference: str) -> int:
 
 
 def _shared_policy(runs: Sequence[Run]) -> Policy:
-    """Returns the policy that the runs were made for, by its limits: a second look at them is no other policy."""
+    """Returns the policy that the runs were made for, by its checks: a second look at them is no other policy."""
     policies = [policy_of(run).at_look(1) for run in runs]
     if any(policy != policies[0] for policy in policies):
         said = ", ".join(f"{run.name}: {policy.policy}" for run, policy in zip(runs, policies, strict=True))
@@ -486,6 +488,8 @@ def _shared_policy(runs: Sequence[Run]) -> Policy:
 def _paired(read: Sequence[ReadRun]) -> Iterator[PairedDifference]:
     for first, second in combinations(range(len(read)), 2):
         one, other = read[first], read[second]
-        for arm in [arm for arm in one.run.manifest["arms"] if arm in other.run.manifest["arms"]]:
-            contrasts = contrasts_between(one.tallies, other.tallies, arm, arm)
+        for variant in [
+            variant for variant in one.run.manifest["variants"] if variant in other.run.manifest["variants"]
+        ]:
+            contrasts = contrasts_between(one.tallies, other.tallies, variant, variant)
             yield from paired_differences(contrasts, first, second)

@@ -118,7 +118,7 @@ def _plane_point(
     if x is None or y is None:
         return None
     third = share(found(judge.measures, size[0], size[1])) if size else None
-    said = [f"{words} {numbers.rate(each.value)} {_limits(each)}" for (_, words), each in ((across, x), (up, y))] + (
+    said = [f"{words} {numbers.rate(each.value)} {_checks(each)}" for (_, words), each in ((across, x), (up, y))] + (
         [f"{size[2]} {numbers.rate(third.value) if third else 'not measured'}"] if size else []
     )
     radius = (
@@ -147,7 +147,7 @@ def _missing(judges: Sequence[_Signed], drawn: Sequence[_Signed]) -> str:
     return ", ".join(judge.sign for judge in judges if judge.sign not in signs)
 
 
-def _limits(estimate: Estimate) -> str:
+def _checks(estimate: Estimate) -> str:
     ends = estimate.interval
     return "without an interval" if ends is None else numbers.interval(ends.low, ends.high)
 
@@ -327,10 +327,10 @@ def spread_labels(wanted: Sequence[float]) -> list[float]:
     last = LABELS_TOP - LABELS_LINE
     for index in order:
         last = heights[index] = max(clip(wanted[index], LABELS_TOP, LABELS_BOTTOM), last + LABELS_LINE)
-    limit = max(LABELS_BOTTOM, LABELS_TOP + LABELS_LINE * (len(order) - 1))
+    check = max(LABELS_BOTTOM, LABELS_TOP + LABELS_LINE * (len(order) - 1))
     for index in reversed(order):
-        heights[index] = min(heights[index], limit)
-        limit = heights[index] - LABELS_LINE
+        heights[index] = min(heights[index], check)
+        check = heights[index] - LABELS_LINE
     return [heights[index] for index in range(len(wanted))]
 
 
@@ -340,7 +340,7 @@ COST_CURVE = Box(60, 384, 8, 218)
 MOST_DECADES = 4
 """With more, only some of them have a tick."""
 
-Mark = Literal["judge", "readout", "jury"]
+Mark = Literal["judge", "scoring_method", "jury"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -528,7 +528,7 @@ def _stairs(steps: Sequence[tuple[float, float]]) -> str:
 def _option_words(sign: str, dollars: tuple[Decimal, Decimal], accuracy: Estimate) -> str:
     least, most = (numbers.dollars(end) for end in dollars)
     cost = "free" if not dollars[1] else most if least == most else f"{least} to {most}"
-    return f"{sign}: {cost}, balanced accuracy {numbers.rate(accuracy.value)} {_limits(accuracy)}"
+    return f"{sign}: {cost}, balanced accuracy {numbers.rate(accuracy.value)} {_checks(accuracy)}"
 
 
 def _curve_words(sign: str, curve: Sequence[tuple[float, Decimal | None]]) -> str:

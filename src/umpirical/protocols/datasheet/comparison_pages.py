@@ -26,7 +26,7 @@ from umpirical.reports.comparison import (
 from umpirical.reports.decision import TITLES
 from umpirical.reports.pages import environment, measured_cell, plain, quoted
 from umpirical.reports.policy import at
-from umpirical.reports.record import LimitRecord, MeasureRecord, record_json
+from umpirical.reports.record import CheckRecord, MeasureRecord, record_json
 
 MOST_HINTS = 40
 
@@ -108,7 +108,7 @@ def render_comparison_html(comparison: Comparison) -> str:
             pairs=_pairs(comparison) if len(judges) == 2 else [],
             hints=hints[:MOST_HINTS],
             more_hints=len(hints) - MOST_HINTS,
-            limits=_limits(comparison.judges),
+            checks=_checks(comparison.judges),
             settings=list(_settings(comparison.judges)),
             margins=list(dict.fromkeys(one.margin for one in comparison.differences)),
             letter=letter,
@@ -125,9 +125,9 @@ def judge_views(comparison: Comparison) -> list[JudgeView]:
 
 
 def _view(place: int, side: SideRecord, *, free: bool) -> JudgeView:
-    arms = [measure.arm for measure in side.measures]
-    own = BASELINE if BASELINE in arms else min(arms, default="")
-    measures = [measure for measure in side.measures if measure.arm == own]
+    variants = [measure.variant for measure in side.measures]
+    own = BASELINE if BASELINE in variants else min(variants, default="")
+    measures = [measure for measure in side.measures if measure.variant == own]
     found = {(measure.name, measure.stratum): measure for measure in measures}
     price = side.spend.cost_per_1000 if side.spend else None
     return JudgeView(
@@ -152,7 +152,7 @@ def _figures(judges: Sequence[JudgeView]) -> Figures:
             size=("target-sensitivity", "1", "accuracy at Δ1"),
         ),
         ladders=charts.ladder_curves(marked),
-        bars=charts.equal_quality_bars(list(_every_arm(judges))),
+        bars=charts.equal_quality_bars(list(_every_variant(judges))),
         orders=charts.plane(
             marked,
             title="Position bias and wording bias",
@@ -179,15 +179,15 @@ def _costs(costs: Costs) -> CostView:
     return CostView(costs, charts.cost_plane(options, baseline=costs.baseline), charts.cost_curves(judges))
 
 
-def _every_arm(judges: Sequence[JudgeView]) -> Iterator[charts.Marked]:
+def _every_variant(judges: Sequence[JudgeView]) -> Iterator[charts.Marked]:
     """Yields each judge under its own prompt, then under each of its others."""
     for judge in judges:
         yield charts.Marked(judge.sign, judge.style, judge.measures)
-        own = judge.measures[0].arm if judge.measures else ""
-        for arm in dict.fromkeys(measure.arm for measure in judge.side.measures if measure.arm != own):
-            measures = [measure for measure in judge.side.measures if measure.arm == arm]
+        own = judge.measures[0].variant if judge.measures else ""
+        for variant in dict.fromkeys(measure.variant for measure in judge.side.measures if measure.variant != own):
+            measures = [measure for measure in judge.side.measures if measure.variant == variant]
             if any(measure.name == "no-preference" for measure in measures):
-                yield charts.Marked(f"{judge.sign} {arm}", judge.style, measures)
+                yield charts.Marked(f"{judge.sign} {variant}", judge.style, measures)
 
 
 def _overview(comparison: Comparison) -> Overview:
@@ -200,22 +200,23 @@ def _matrices(comparison: Comparison) -> list[Matrix]:
 
 def _pairs(comparison: Comparison) -> list[list[PairRow]]:
     """Returns the rows of two judges, those of one measure together."""
-    known = [{(m.name, m.arm, m.stratum): m for m in side.measures} for side in comparison.judges]
+    known = [{(m.name, m.variant, m.stratum): m for m in side.measures} for side in comparison.judges]
     rows = []
     for one in comparison.differences:
-        key = (one.measure, one.arm, one.stratum)
+        key = (one.measure, one.variant, one.stratum)
         difference = MeasureRecord(
-            name=one.measure, title=one.title, about=one.about, worse=one.worse, arm=one.arm, stratum=one.stratum,
+            name=one.measure, title=one.title, about=one.about, worse=one.worse, variant=one.variant,
+            stratum=one.stratum,
             scale="difference" if one.scale == "rate" else one.scale, result=one.difference,
         )  # fmt: skip
         values = known[one.first].get(key), known[one.second].get(key)
         rows.append(PairRow(one, values, difference, dot_cell(difference)))
-    return [list(group) for _, group in groupby(rows, key=lambda row: (row.record.measure, row.record.arm))]
+    return [list(group) for _, group in groupby(rows, key=lambda row: (row.record.measure, row.record.variant))]
 
 
-def _limits(sides: Sequence[SideRecord]) -> list[tuple[LimitRecord, list[str]]]:
-    """Returns every limit of the policy with each judge's verdict, under the judges' own prompts only."""
-    held = [{(one.measure, one.stratum): one for one in side.limits if one.arm == BASELINE} for side in sides]
+def _checks(sides: Sequence[SideRecord]) -> list[tuple[CheckRecord, list[str]]]:
+    """Returns every check of the policy with each judge's verdict, under the judges' own prompts only."""
+    held = [{(one.measure, one.stratum): one for one in side.checks if one.variant == BASELINE} for side in sides]
     every = {key: one for each in reversed(held) for key, one in each.items()}
     return [(one, [each[key].verdict if key in each else "N/A" for each in held]) for key, one in every.items()]
 

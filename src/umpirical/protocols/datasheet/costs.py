@@ -1,8 +1,8 @@
-"""Cost and accuracy of everything that could be taken: the judges compared, their readouts, and juries of them.
+"""Cost and accuracy of everything that could be taken: the judges compared, their scoring methods, and juries of them.
 
 All of them are heard on the same calls. Pairs of two identical answers are left out: both orders are one prompt, on
-which a readout of both orders ties by construction. A readout that settles its tie band on some families speaks for the
-others only.
+which a scoring method of both orders ties by construction. A scoring method that settles its tie band on some families
+speaks for the others only.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,8 +17,8 @@ from pydantic import Field, NonNegativeInt
 
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.measures import Estimate, Interval, Result, Undefined
-from umpirical.domain.readouts import READOUTS, TARGET, Readout, Span, calibration_tasks
 from umpirical.domain.responses import Response
+from umpirical.domain.scoring_methods import SCORING_METHODS, TARGET, ScoringMethod, Span, calibration_tasks
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import BASELINE, Trial
 from umpirical.judges.label_logprobs import LabelReader, Undecided
@@ -33,8 +33,8 @@ from umpirical.protocols.datasheet.jury import (
     share_calls,
     vote_of,
 )
-from umpirical.protocols.datasheet.readout_rules import Heard, band_of, paired, rule_of
 from umpirical.protocols.datasheet.report import ReadRun
+from umpirical.protocols.datasheet.scoring_method_rules import Heard, band_of, paired, rule_of
 from umpirical.reports.comparison import letter
 from umpirical.reports.facts import quantile
 from umpirical.reports.numbers import dollars, rate
@@ -47,7 +47,7 @@ from umpirical.stats.juries import NO_VOTE, Ballots, Votes, fair_shares, majorit
 from umpirical.stats.precision import clusters_needed
 from umpirical.store.budget import Budget
 
-OptionKind = Literal["judge", "readout", "jury"]
+OptionKind = Literal["judge", "scoring_method", "jury"]
 
 Standing = Literal["front", "dominated", "not told apart", "apart"]
 """`dominated`: another is no dearer, and shown to be more accurate. `not told apart`: another may be no dearer, and is
@@ -132,7 +132,7 @@ UNHEARD = Undecided("the reply has no log-probabilities")
 
 @dataclass(slots=True)
 class CallKeeper(VoteKeeper):
-    """The calls of one run, with what its readouts need."""
+    """The calls of one run, with what its scoring methods need."""
 
     heard: dict[Asked, Heard] = field(default_factory=dict)
     latencies: dict[Asked, float] = field(default_factory=dict)
@@ -164,7 +164,7 @@ class Option:
 
     kind: OptionKind
     name: str
-    readout: str
+    scoring_method: str
     judges: tuple[int, ...]
     """Places among the judges compared."""
     calls_per_verdict: int
@@ -202,7 +202,7 @@ def options_of(
         return None, []
     options = [_judge(shared, place, column, read[place]) for column, place in enumerate(heard)]
     for place in heard:
-        options += _readouts(shared, place, read[place], kept[place])
+        options += _scoring_methods(shared, place, read[place], kept[place])
     jurors = [(column, place) for column, place in enumerate(heard) if place != reference]
     return shared, [*options, *_juries(shared, jurors, kept)]
 
@@ -215,28 +215,30 @@ def _judge(shared: SharedCalls, place: int, column: int, read: ReadRun) -> Optio
     return Option("judge", shared.members[column].name, "", (place,), 1, votes, everything, given, times)
 
 
-def _readouts(shared: SharedCalls, place: int, read: ReadRun, keeper: CallKeeper) -> Iterator[Option]:
+def _scoring_methods(shared: SharedCalls, place: int, read: ReadRun, keeper: CallKeeper) -> Iterator[Option]:
     tasks = frozenset(tally.cluster for tally in read.tallies.calls)
     chosen_on = calibration_tasks(tasks)
     pairs = list(paired(keeper.heard.values()))
-    for readout in READOUTS[1:]:
-        if readout.needs_logprobs and not keeper.logprobs:
+    for scoring_method in SCORING_METHODS[1:]:
+        if scoring_method.needs_logprobs and not keeper.logprobs:
             continue
-        if readout.pairwise and not read.run.judge.capabilities.order_controllable:
+        if scoring_method.pairwise and not read.run.judge.capabilities.order_controllable:
             continue
         band: float | str | None = None
-        if readout.name == "order-averaged":
-            band = band_of(pairs, arm=BASELINE, tasks=chosen_on, target=TARGET)
+        if scoring_method.name == "order-averaged":
+            band = band_of(pairs, variant=BASELINE, tasks=chosen_on, target=TARGET)
         if not isinstance(band, str):
-            yield _readout(shared, place, keeper, _Reading(read.run.judge.name, readout, band, chosen_on), pairs)
+            yield _scoring_method(
+                shared, place, keeper, _Reading(read.run.judge.name, scoring_method, band, chosen_on), pairs
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How a readout of a judge reads, and which families settled its tie band."""
+    """How a scoring method of a judge reads, and which families settled its tie band."""
 
     judge: str
-    readout: Readout
+    scoring_method: ScoringMethod
     band: float | None
     chosen_on: frozenset[str]
 
@@ -244,11 +246,11 @@ class _Reading:
         return self.band is None or stimulus.cluster not in self.chosen_on
 
 
-def _readout(
+def _scoring_method(
     shared: SharedCalls, place: int, keeper: CallKeeper, reading: _Reading, pairs: Sequence[Sequence[Heard]]
 ) -> Option:
-    pairwise = reading.readout.pairwise
-    rule, said = rule_of(reading.readout.name, band=reading.band), dict[Asked, int]()
+    pairwise = reading.scoring_method.pairwise
+    rule, said = rule_of(reading.scoring_method.name, band=reading.band), dict[Asked, int]()
     verdicts, latencies = 0.0, list[float]()
     for pair in pairs:
         votes = [vote_of(outcome) for outcome in rule(pair)]
@@ -259,9 +261,9 @@ def _readout(
         # Both orders can be asked at once.
         latencies += [max(times)] if pairwise and times else times
     return Option(
-        kind="readout",
-        name=f"{reading.judge}, {reading.readout.name}",
-        readout=reading.readout.name,
+        kind="scoring_method",
+        name=f"{reading.judge}, {reading.scoring_method.name}",
+        scoring_method=reading.scoring_method.name,
         judges=(place,),
         calls_per_verdict=2 if pairwise else 1,
         votes=np.array([said.get(key, NO_VOTE) for key in shared.asked], dtype=np.int64),
@@ -287,7 +289,7 @@ def _juries(shared: SharedCalls, jurors: Sequence[tuple[int, int]], kept: Sequen
             yield Option(
                 kind="jury",
                 name=f"jury of {', '.join(shared.members[column].name for column in columns)}",
-                readout="",
+                scoring_method="",
                 judges=places,
                 calls_per_verdict=size,
                 votes=votes,
@@ -303,8 +305,8 @@ def _slowest(asked: Sequence[Asked], kept: Sequence[CallKeeper]) -> tuple[float,
 
 
 BASELINE_ACCURACY = 0.5
-"""Of always saying that it is a tie: no way of answering without reading does better. Always naming one slot gives a
-quarter."""
+"""Of always saying that it is a tie: no way of answering without reading does better. Always naming one position gives
+a quarter."""
 
 HALF_WIDTHS = (0.10, 0.05, 0.03, 0.02, 0.01)
 
@@ -312,10 +314,10 @@ TINY = Decimal("0.000001")
 
 
 def option_price(option: Option, prices: Sequence[PriceRecord], shared: int) -> PriceRecord:
-    """Returns what the verdicts of a readout or a jury cost, by what the calls of its judges cost.
+    """Returns what the verdicts of a scoring method or a jury cost, by what the calls of its judges cost.
 
-    It is asked for the `shared` calls: a jury by as many calls to each member, a readout of both orders for half as
-    many verdicts.
+    It is asked for the `shared` calls: a jury by as many calls to each member, a scoring method of both orders for
+    half as many verdicts.
     """
     if option.kind == "judge":
         return prices[option.judges[0]]
@@ -328,7 +330,7 @@ def option_price(option: Option, prices: Sequence[PriceRecord], shared: int) -> 
     verdicts = int(option.verdicts)
     bases: set[Basis] = {price.basis for price in each}
     return PriceRecord(
-        basis="booked" if "booked" in bases else "answers" if "answers" in bases else "free",
+        basis="spent" if "spent" in bases else "answers" if "answers" in bases else "free",
         dollars=dollars,
         calls=shared * len(each),
         verdicts=verdicts,
@@ -469,7 +471,7 @@ def _place(
 def _no_dearer(one: Dollars | None, other: Dollars | None, *, same_judges: bool) -> Cheaper:
     """Whether one costs no more than the other: perhaps, if that depends on what was billed.
 
-    Two readouts of one judge share its bill, whatever that is: one is dearer by as many calls as it takes.
+    Two scoring methods of one judge share its bill, whatever that is: one is dearer by as many calls as it takes.
     """
     if one is None or other is None:
         return "no"
@@ -506,7 +508,7 @@ STIMULI = "A program makes the test cases, so writing and validating them costs 
 
 
 def costs_of(read: Sequence[ReadRun], kept: Sequence[CallKeeper], *, reference: int | None) -> Costs:
-    """Returns cost and accuracy of the judges, their readouts, and juries of them; the reference is in no jury."""
+    """Returns cost and accuracy of the judges, their scoring methods, and juries without the reference."""
     prices = [_price(one) for one in read]
     shared, options = options_of(read, kept, reference=reference)
     heard = {option.judges[0] for option in options if option.kind == "judge"}
@@ -565,7 +567,7 @@ def _record(
     letters = "+".join(letter(judge) for judge in option.judges)
     return CostRecord(
         kind=option.kind,
-        sign=f"{letters} {option.readout}".strip(),
+        sign=f"{letters} {option.scoring_method}".strip(),
         name=option.name,
         judges=list(option.judges),
         calls_per_verdict=option.calls_per_verdict,

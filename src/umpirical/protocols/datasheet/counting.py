@@ -1,7 +1,7 @@
 """Counts judgments of controlled stimuli into tallies.
 
-The views of calls, pairs and quads are those of `measures/counting/pairs.py`. The candidate that a `grade` judge was
-shown is `graded`, u or v, and `score` is its grade.
+The views of calls, pairs and crossed pairs are those of `measures/counting/pairs.py`. The candidate that a `grade`
+judge was shown is `graded`, u or v, and `score` is its grade.
 """
 
 import math
@@ -30,11 +30,11 @@ from umpirical.runs.judgments import Facts
 
 def _facts(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> dict[str, Any]:
     u, v = stimulus.candidates[0], stimulus.candidates[-1]
-    graded = 0 if trial.presentation.order is Order.UV else -1
+    graded = 0 if trial.presentation.order is Order.AB else -1
     return {
         "winner": stimulus.expectation.candidate if isinstance(stimulus.expectation, GivenWinner) else None,
         "base": stimulus.base,
-        "quad": stimulus.quad,
+        "crossed_pair": stimulus.crossed_pair,
         "version": stimulus.version,
         "log_length": round(math.log(max(1, len(u)) / max(1, len(v))), 2),
         "level": None if scale is None else stimulus.levels[graded],
@@ -46,7 +46,7 @@ FACTS = Facts(
     {
         "winner": "int32",
         "base": "double",
-        "quad": "string",
+        "crossed_pair": "string",
         "version": "string",
         "log_length": "double",
         "level": "double",
@@ -59,11 +59,11 @@ FACTS = Facts(
 # A distinct prompt counts once, however often it was repeated.
 _VACUUM_TALLIES = """
 with prompt as (
-  select cluster, arm, stratum, prompt_id,
+  select cluster, variant, stratum, prompt_id,
     count(*) filter (answered) as answers, count(*) filter (slot is not null or score > 0) as preferences
-  from call where family = 'vacuum' group by all
+  from call where family = 'blank' group by all
 )
-select cluster, arm, stratum, count(*) filter (answers > 0) as prompts,
+select cluster, variant, stratum, count(*) filter (answers > 0) as prompts,
   coalesce(sum(preferences / answers) filter (answers > 0), 0) as false_preferences,
   count(*) filter (answers = 0) as unanswered
 from prompt group by all order by all
@@ -73,25 +73,25 @@ PAIRS = pair_views("base", "log_length")
 """The pairs of a datasheet, with what the signal model needs to know of them."""
 
 PAIR_TALLIES = f"""
-select cluster, arm, family, delta, stratum, {PAIR_COUNTS} from whole_pair group by all order by all
+select cluster, variant, family, delta, stratum, {PAIR_COUNTS} from whole_pair group by all order by all
 """  # noqa: S608  # the counts are ours
 
 _QUAD_TALLIES = f"""
-select cluster, arm, family, stratum, delta, {QUAD_COUNTS} from whole_quad group by all order by all
+select cluster, variant, family, stratum, delta, {QUAD_COUNTS} from whole_quad group by all order by all
 """  # noqa: S608  # likewise
 
 # The outcomes of one pair over all repeats, and how many pairs have the same. Only repeats with a verdict in both
 # orders count: an abstention is none of the model's three answers.
 _OUTCOME_TALLIES = """
 with repeated as (
-  select cluster, arm, family, stratum, case better when 'v' then -delta else delta end as delta,
+  select cluster, variant, family, stratum, case better when 'b' then -delta else delta end as delta,
     base, log_length, stimulus_id,
-    sum(uv1)::bigint as uv1, sum(uv2)::bigint as uv2, sum(uvt)::bigint as uvt,
-    sum(vu1)::bigint as vu1, sum(vu2)::bigint as vu2, sum(vut)::bigint as vut
+    sum(ab1)::bigint as ab1, sum(ab2)::bigint as ab2, sum(abt)::bigint as abt,
+    sum(ba1)::bigint as ba1, sum(ba2)::bigint as ba2, sum(bat)::bigint as bat
   from pair where decided group by all
 )
-select cluster, arm, family, stratum, delta, coalesce(base, 0) as base, log_length,
-  (uv1, uv2, uvt, vu1, vu2, vut) as counts, count(*) as pairs
+select cluster, variant, family, stratum, delta, coalesce(base, 0) as base, log_length,
+  (ab1, ab2, abt, ba1, ba2, bat) as counts, count(*) as pairs
 from repeated group by all order by all
 """
 
@@ -102,16 +102,16 @@ with asked as (
     count(*) filter (answered) as answers,
     avg(case slot when '1' then 1 when '2' then -1 else 0 end) as difference,
     avg(case choice when 'tie' then 1 else 0 end) as tie
-  from call where layout is not null and (family = 'delta0' or family = 'vacuum' and stratum = 'identical')
+  from call where layout is not null and (family = 'equal' or family = 'blank' and stratum = 'identical')
   group by all
 ), whole as (
-  select *, answers = case family when 'vacuum' then 1 else 2 end as complete from asked
+  select *, answers = case family when 'blank' then 1 else 2 end as complete from asked
 ), pair as (
-  select cluster, arm, family, stimulus_id, layout,
+  select cluster, variant, family, stimulus_id, layout,
     avg(difference) filter (complete) as difference, avg(tie) filter (complete) as tie
   from whole group by all
 )
-select cluster, arm, family,
+select cluster, variant, family,
   case when layout.labels_swapped then -1 else 1 end as label_sign,
   case when layout.options_swapped then -1 else 1 end as list_sign,
   layout.tie_place as tie_place,
@@ -125,16 +125,16 @@ from pair group by all order by all
 _GRADE_PAIR_TALLIES = f"""
 with asked as (
   select cluster, family, stratum, delta, {PAIR},
-    any_value(score) filter (graded = coalesce(better, 'u'))
-      - any_value(score) filter (graded <> coalesce(better, 'u')) as gap
-  from call where family <> 'vacuum' group by all
+    any_value(score) filter (graded = coalesce(better, 'a'))
+      - any_value(score) filter (graded <> coalesce(better, 'a')) as gap
+  from call where family <> 'blank' group by all
 ), stimulus as (
-  select cluster, arm, family, stratum, delta, stimulus_id, count(gap) / count(*) as answered,
+  select cluster, variant, family, stratum, delta, stimulus_id, count(gap) / count(*) as answered,
     avg((gap > 0)::int) as better_higher, avg((gap < 0)::int) as lesser_higher, avg((gap = 0)::int) as equal,
     avg(gap) as difference, avg(abs(gap)) as distance
   from asked group by all
 )
-select cluster, arm, family, stratum, delta, count(*) filter (answered > 0) as pairs,
+select cluster, variant, family, stratum, delta, count(*) filter (answered > 0) as pairs,
   coalesce(sum(better_higher), 0) as better_higher, coalesce(sum(lesser_higher), 0) as lesser_higher,
   coalesce(sum(equal), 0) as equal,
   coalesce(sum(difference), 0) as difference, coalesce(sum(distance), 0) as distance,
@@ -145,12 +145,12 @@ from stimulus group by all order by all
 
 # An answer may occur in two pairs: it was asked about once, and is counted once in its family.
 _GRADE_TALLIES = """
-select cluster, arm, family, level, score, count(distinct trial_id) as answers
+select cluster, variant, family, level, score, count(distinct trial_id) as answers
 from call where score is not null group by all order by all
 """
 
 _PART_TALLIES = """
-select distinct cluster, arm, unnest(string_split(parts, chr(10))) as part from call where parts <> '' order by all
+select distinct cluster, variant, unnest(string_split(parts, chr(10))) as part from call where parts <> '' order by all
 """
 
 

@@ -12,7 +12,7 @@ from umpirical.domain.measures import Estimate, Result, Undefined
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.record import ProfileRecord
 from umpirical.reports.numbers import measured, step, units
-from umpirical.reports.record import LimitRecord, LimitVerdict, MeasureRecord
+from umpirical.reports.record import CheckRecord, CheckVerdict, MeasureRecord
 
 # Sketches how a judge behaves on these stimuli. A sketch is a description; it does not sort judges into classes.
 #
@@ -44,17 +44,17 @@ class Ends(NamedTuple):
 
 
 class Rates:
-    """The intervals of one arm, and the questions that the rules ask about them."""
+    """The intervals of one variant, and the questions that the rules ask about them."""
 
-    def __init__(self, measures: Sequence[MeasureRecord], limits: Sequence[LimitRecord], arm: str = "") -> None:
-        arms = {measure.arm for measure in measures}
-        arm = arm or (BASELINE if BASELINE in arms else min(arms, default=""))
-        self._found = {(m.name, m.stratum): m.result for m in measures if m.arm == arm}
-        self._limits = {limit.measure: limit.value for limit in limits if not limit.stratum}
+    def __init__(self, measures: Sequence[MeasureRecord], checks: Sequence[CheckRecord], variant: str = "") -> None:
+        variants = {measure.variant for measure in measures}
+        variant = variant or (BASELINE if BASELINE in variants else min(variants, default=""))
+        self._found = {(m.name, m.stratum): m.result for m in measures if m.variant == variant}
+        self._checks = {check.measure: check.value for check in checks if not check.stratum}
 
-    def limit(self, name: str) -> float:
-        """Returns the limit of a measure; not a number if the policy sets none, which nothing is above or below."""
-        return self._limits.get(name, nan)
+    def check(self, name: str) -> float:
+        """Returns the check of a measure; not a number if the policy sets none, which nothing is above or below."""
+        return self._checks.get(name, nan)
 
     def of(self, name: str, stratum: str = "") -> Ends:
         result = self._found.get((name, stratum))
@@ -64,7 +64,7 @@ class Rates:
         return Ends(0.0 if low is None else low, 1.0 if high is None else high)
 
     def high(self, name: str) -> bool:
-        return self.of(name).low > self.limit(name)
+        return self.of(name).low > self.check(name)
 
     def measured(self, name: str) -> bool:
         return isinstance(self._found.get((name, "")), Estimate)
@@ -74,7 +74,7 @@ class Rates:
         return self.measured(name) and not self.high(name)
 
     def low(self, name: str) -> bool:
-        return self.of(name).high <= self.limit(name)
+        return self.of(name).high <= self.check(name)
 
     # Noise is not bias. A judge that guesses names both positions equally often, and the same text in both orders as
     # often as the same position.
@@ -202,7 +202,7 @@ RULES = (
         "vacuum-clean and concordant",
         "It gives blank answers the lowest grade, and better answers a higher grade.",
         "blank-input preference is low, and grade concordance entirely above 90%",
-        lambda r: r.low("dark-current") and r.of("grade-concordance").low > r.limit("grade-concordance"),
+        lambda r: r.low("dark-current") and r.of("grade-concordance").low > r.check("grade-concordance"),
     ),
     Rule(
         "vacuum-clean and target-sensitive",
@@ -217,9 +217,9 @@ RULES = (
 )
 
 
-def sketch(measures: Sequence[MeasureRecord], limits: Sequence[LimitRecord]) -> ProfileRecord:
-    """Returns the sketch for the judge's own prompt; `limits` are those of the policy."""
-    rates = Rates(measures, limits)
+def sketch(measures: Sequence[MeasureRecord], checks: Sequence[CheckRecord]) -> ProfileRecord:
+    """Returns the sketch for the judge's own prompt; `checks` are those of the policy."""
+    rates = Rates(measures, checks)
     for rule in RULES:
         if rule.holds(rates):
             return ProfileRecord(name=rule.name, description=f"{rule.description}{_vacuum(rates)}", rule=rule.rule)
@@ -291,44 +291,48 @@ LONGER = 0.05
 three standard errors or so from 0), is not called one."""
 
 
-def find(measures: Iterable[MeasureRecord], limits: Sequence[LimitRecord]) -> list[str]:
+def find(measures: Iterable[MeasureRecord], checks: Sequence[CheckRecord]) -> list[str]:
     """Returns what is wrong, the worst first, then what is not. Prompt variants other than the baseline are named."""
     every = list(measures)
     verdicts = {
-        (limit.arm, limit.measure): limit.verdict for limit in limits if not limit.stratum or limit.measure == FOLLOWING
+        (check.variant, check.measure): check.verdict
+        for check in checks
+        if not check.stratum or check.measure == FOLLOWING
     }
     return [
-        sentence if arm == BASELINE else f"Prompt variant {arm}: {sentence}"
-        for arm in dict.fromkeys(measure.arm for measure in every)
-        for sentence in _Findings.of(every, limits, verdicts, arm).sentences()
+        sentence if variant == BASELINE else f"Prompt variant {variant}: {sentence}"
+        for variant in dict.fromkeys(measure.variant for measure in every)
+        for sentence in _Findings.of(every, checks, verdicts, variant).sentences()
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class _Findings:
-    """What is known of one arm."""
+    """What is known of one variant."""
 
     rates: Rates
     whole: Mapping[str, MeasureRecord]
     """The measures over the whole design, by name; of the tie rate, that at the largest step."""
-    verdicts: Mapping[str, LimitVerdict]
+    verdicts: Mapping[str, CheckVerdict]
 
     @classmethod
     def of(
         cls,
         measures: Sequence[MeasureRecord],
-        limits: Sequence[LimitRecord],
-        verdicts: Mapping[tuple[str, str], LimitVerdict],
-        arm: str,
+        checks: Sequence[CheckRecord],
+        verdicts: Mapping[tuple[str, str], CheckVerdict],
+        variant: str,
     ) -> "_Findings":
-        own = [measure for measure in measures if measure.arm == arm]
+        own = [measure for measure in measures if measure.variant == variant]
         ties = [measure for measure in own if measure.name == "tie-rate" and measure.stratum not in {"", "0"}]
         whole = {
             measure.name: measure for measure in own if measure.stratum == "" and not getattr(measure, "group", "")
         }
         if ties:
             whole["tie-rate"] = max(ties, key=lambda measure: float(measure.stratum))
-        return cls(Rates(measures, limits, arm), whole, {name: v for (of, name), v in verdicts.items() if of == arm})
+        return cls(
+            Rates(measures, checks, variant), whole, {name: v for (of, name), v in verdicts.items() if of == variant}
+        )
 
     def sentences(self) -> Iterator[str]:
         for name, words in FLAWS.items():
@@ -400,7 +404,7 @@ class _Findings:
 
 
 def _carried_by(measures: Sequence[MeasureRecord]) -> str:
-    """Returns the beginning of a sentence about a slot that wins in both orders: what is known of the reason."""
+    """Returns the beginning of a sentence about a position that wins in both orders: what is known of the reason."""
     found = [(one, one.result) for one in measures if one.name in _CARRIERS]
     effects = [(one, result) for one, result in found if isinstance(result, Estimate)]
     if len(effects) < len(_CARRIERS):

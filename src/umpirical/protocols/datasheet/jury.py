@@ -14,9 +14,9 @@ from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Outcome, Unparsed, Verdict
 from umpirical.domain.measures import Estimate, Interval, Result, Undefined
-from umpirical.domain.readouts import calibration_tasks
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice
+from umpirical.domain.scoring_methods import calibration_tasks
 from umpirical.domain.stimuli import TIER_2, GivenWinner, Stimulus
 from umpirical.domain.trials import BASELINE, Order, Trial
 from umpirical.measures.catalogue import Scale, measure_all
@@ -78,7 +78,7 @@ class SharedErrors(Strict):
 class Jury(Strict):
     """Several judges as one."""
 
-    format: Literal["judge-jury/1"] = "judge-jury/1"
+    format: Literal["judge-jury/2"] = "judge-jury/2"
     name: str
     rule: RuleName
     members: list[JurorRecord]
@@ -104,12 +104,12 @@ class Jury(Strict):
     )
     shared_errors: list[SharedErrors]
     cost_per_1000: Decimal | None = Field(description="Dollars per 1,000 verdicts of the jury; null if unknown.")
-    left_out: int = Field(description="Calls that not all members were asked.")
+    excluded: int = Field(description="Calls that not all members were asked.")
     findings: list[str]
     assumptions: list[str]
 
 
-CHOICES = (Choice.SLOT_1, Choice.SLOT_2, Choice.TIE)
+CHOICES = (Choice.POSITION_1, Choice.POSITION_2, Choice.TIE)
 """The classes of a vote, by number."""
 
 Asked = tuple[str, Order, int]
@@ -139,7 +139,7 @@ class SharedCalls:
     families: tuple[str, ...]
     """The cluster of every statistic, by number."""
     ballots: Ballots
-    left_out: int
+    excluded: int
     """Calls that not all of them were asked."""
 
     def numbers_of(self, families: Sequence[str] | frozenset[str]) -> list[int]:
@@ -158,7 +158,7 @@ class VoteKeeper:
 
     def keep(self, trial: Trial, stimulus: Stimulus, outcome: Outcome | None) -> Asked | None:
         """Keeps a vote, and returns what was asked; None for a call that a jury does not hear."""
-        if trial.presentation.arm != BASELINE or stimulus.family in TIER_2:
+        if trial.presentation.variant != BASELINE or stimulus.family in TIER_2:
             return None
         key = stimulus.id, trial.presentation.order, trial.presentation.repeat
         self.calls[key] = trial, stimulus
@@ -196,7 +196,7 @@ def share_calls(members: Sequence[Member], kept: Sequence[VoteKeeper]) -> Shared
             np.array([_right(*call) for call in calls], dtype=np.int64),
             np.array([number[stimulus.cluster] for _, stimulus in calls], dtype=np.int64),
         ),
-        left_out=len(everything) - len(shared),
+        excluded=len(everything) - len(shared),
     )
 
 
@@ -221,15 +221,15 @@ def refuse_no_jury(runs: Sequence[Run]) -> None:
         raise UsageError(message, fix="name runs of judges that compare")
     if len({run.stimuli.digest for run in runs}) > 1:
         raise UsageError("the judges were run on different test cases", fix=same)
-    if not all(BASELINE in run.manifest["arms"] for run in runs):
+    if not all(BASELINE in run.manifest["variants"] for run in runs):
         raise UsageError("a judge was not run with its own prompt", fix=same)
 
 
 def _right(trial: Trial, stimulus: Stimulus) -> int:
-    """Returns the right answer, as a slot: the candidate that is better by construction, or a tie."""
+    """Returns the right answer, as a position: the candidate that is better by construction, or a tie."""
     if not isinstance(stimulus.expectation, GivenWinner):
         return TIE
-    first = 0 if trial.presentation.order is Order.UV else 1
+    first = 0 if trial.presentation.order is Order.AB else 1
     return 0 if stimulus.expectation.candidate == first else 1
 
 
@@ -334,8 +334,8 @@ def findings(jury: Jury) -> list[str]:
         said.append(f"Cost of 1,000 verdicts: {numbers.dollars(jury.cost_per_1000)}.")
     if jury.without_verdict:
         said.append(f"{numbers.count(jury.without_verdict)} calls have no verdict and count as wrong.")
-    if jury.left_out:
-        said.append(f"{numbers.count(jury.left_out)} calls are excluded because not all members were asked.")
+    if jury.excluded:
+        said.append(f"{numbers.count(jury.excluded)} calls are excluded because not all members were asked.")
     return said
 
 
@@ -428,7 +428,7 @@ def jury_record(seated: Seated, name: str) -> Jury:
                 for other in range(one + 1, len(costs))
             ],
             "cost_per_1000": total(costs),
-            "left_out": shared.left_out,
+            "excluded": shared.excluded,
             "findings": [],
             "assumptions": ASSUMPTIONS,
         }
@@ -511,7 +511,7 @@ def jury_datasheet(seated: Seated, name: str, place: Path) -> Datasheet:
     run = run_record(first.run, reading, tallies).model_copy(
         update={
             "id": digest("jury", [seated.rule, members_read])[:12],
-            "arms": [BASELINE],
+            "variants": [BASELINE],
             "steps": {},
             "responses_sha256": digest("responses", members_read),
             "command": f"umpirical jury {runs}{_options(seated)}",
@@ -523,7 +523,7 @@ def jury_datasheet(seated: Seated, name: str, place: Path) -> Datasheet:
         measure_all(tallies, kind="compare", protocol="datasheet"),
         tallies.calls,
         [],
-        planted={},
+        true_value={},
         stimuli=stimuli_record(first.run.stimuli, first.run.manifest.get("gates", [])),
         spend=_spend(members),
         policy=policy_of(first.run),

@@ -1,7 +1,7 @@
 """Extends an inconclusive run with the extra calls it needs, and no more.
 
 A follow-up has the stimuli of the run first, in their order, so that their answers are found again, and after them only
-stimuli of the families and steps that the open limits are about.
+stimuli of the families and steps that the open checks are about.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from umpirical.protocols.datasheet.report import held_to
 from umpirical.protocols.datasheet.spec import DatasheetStudy, preset
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_materials
 from umpirical.protocols.protocol import FollowUp
-from umpirical.reports.limits import settling
+from umpirical.reports.checks import settling
 from umpirical.reports.numbers import about, units
 from umpirical.reports.policy import at
 from umpirical.reports.record import ConditionRecord, MeasureRecord, why_unfinished
@@ -31,22 +31,22 @@ from umpirical.store.stimulus_sets import write_stimuli
 LARGEST = "full"
 
 HOLDS_UP = 0.5
-"""How far the limit of one of two rates may reach, against that of the other, before it is asked about too."""
+"""How far the threshold of one of two rates may reach, against that of the other, before it is asked about too."""
 
 MOST_SETS = 2
 """How many sets of the largest size are made to choose from, each by another seed."""
 
 ASKED_OF = {
-    "dark-current": Family.VACUUM,
-    "raw-false-preference": Family.DELTA0,
-    "positional-false-preference": Family.DELTA0,
-    "stable-cross-sensitivity": Family.DELTA0,
-    "grade-spread": Family.DELTA0,
-    "grade-concordance": Family.LADDER,
-    "target-sensitivity": Family.LADDER,
-    "both-orders-sensitivity": Family.LADDER,
-    "task-following": Family.LADDER,
-    "task-blind-preference": Family.LADDER,
+    "dark-current": Family.BLANK,
+    "raw-false-preference": Family.EQUAL,
+    "positional-false-preference": Family.EQUAL,
+    "stable-cross-sensitivity": Family.EQUAL,
+    "grade-spread": Family.EQUAL,
+    "grade-concordance": Family.GRADED,
+    "target-sensitivity": Family.GRADED,
+    "both-orders-sensitivity": Family.GRADED,
+    "task-following": Family.GRADED,
+    "task-blind-preference": Family.GRADED,
     "conflict-excess": Family.CONFLICT,
     "figure-sensitivity": Family.FIGURES,
     "figure-following": Family.FIGURES,
@@ -69,31 +69,31 @@ class Want:
     """A part of the family that is no step; empty for all of it."""
 
     def gets(self, group: Sequence[Stimulus]) -> float:
-        """Returns how many units a group of stimuli adds: a quad, or a single stimulus."""
+        """Returns how many units a group of stimuli adds: a crossed pair, or a single stimulus."""
         first = group[0]
         if self.family not in {"", first.family} or self.step not in {None, first.delta}:
             return 0
         if self.stratum not in {"", first.stratum}:
             return 0
-        if first.family == Family.VACUUM:
+        if first.family == Family.BLANK:
             return len(set(first.candidates)) if self.family or self.unit == "call" else 0
-        return {"quad": 1, "call": 2 * len(group)}.get(self.unit, len(group))
+        return {"crossed-pair": 1, "call": 2 * len(group)}.get(self.unit, len(group))
 
 
 def wanted(sheet: Datasheet) -> list[Want]:
-    """Returns what would settle the open limits of the judge's own prompt."""
-    arm = sheet.limits[0].arm if sheet.limits else ""
-    open_ = [limit for limit in sheet.limits if limit.arm == arm and limit.essential and limit.state == "open"]
-    asked = {(need.measure, need.stratum): need for limit in open_ for need in settling(limit)}
+    """Returns what would settle the open checks of the judge's own prompt."""
+    variant = sheet.checks[0].variant if sheet.checks else ""
+    open_ = [check for check in sheet.checks if check.variant == variant and check.essential and check.state == "open"]
+    asked = {(need.measure, need.stratum): need for check in open_ for need in settling(check)}
     found = [need for need in asked.values() if need.more_needed is not None or need.verdict == "N/A"]
-    return [*map(_want, found), *(want for need in found for want in _other_side(need, sheet.measures, arm))]
+    return [*map(_want, found), *(want for need in found for want in _other_side(need, sheet.measures, variant))]
 
 
-def _other_side(need: ConditionRecord, measures: Sequence[MeasureRecord], arm: str) -> Iterator[Want]:
+def _other_side(need: ConditionRecord, measures: Sequence[MeasureRecord], variant: str) -> Iterator[Want]:
     """Yields the step-1 pairs that a conflict excess is measured against, where their errors hold its bound up."""
     if need.measure != "conflict-excess" or not need.more_needed:
         return
-    known = {(one.name, one.stratum): one.result for one in measures if one.arm == arm}
+    known = {(one.name, one.stratum): one.result for one in measures if one.variant == variant}
     one, other = known.get(("conflict-loss", need.stratum)), known.get(("wrong-choice-rate", "1"))
     if not isinstance(one, Estimate) or not isinstance(other, Estimate):
         return
@@ -101,7 +101,7 @@ def _other_side(need: ConditionRecord, measures: Sequence[MeasureRecord], arm: s
         return
     if other.value - other.interval.low >= HOLDS_UP * (one.interval.high - one.value):
         left = need.more_needed * other.denominator / one.denominator
-        yield Want("wrong-choice-rate", Family.LADDER, 1.0, "pair", ceil(left))
+        yield Want("wrong-choice-rate", Family.GRADED, 1.0, "pair", ceil(left))
 
 
 def can_settle(sheet: Datasheet) -> bool:
@@ -124,7 +124,7 @@ def _want(need: ConditionRecord) -> Want:
 
 def chosen_stimuli(wants: Sequence[Want], candidates: Sequence[Stimulus], known: set[str]) -> Iterator[Stimulus]:
     """Yields the stimuli that wants still need, and counts them off; what was shown before is not shown again."""
-    for _, group in groupby(candidates, key=lambda stimulus: stimulus.quad or stimulus.id):
+    for _, group in groupby(candidates, key=lambda stimulus: stimulus.crossed_pair or stimulus.id):
         whole = list(group)
         contents = {stimulus.content for stimulus in whole}
         gains = [want.gets(whole) for want in wants]

@@ -35,15 +35,15 @@ from umpirical.reports.pages import (
 )
 from umpirical.reports.parts import part_words
 from umpirical.reports.policy import EACH_PART
-from umpirical.reports.record import AuditRow, LimitRecord, LimitVerdict, MeasureRecord, PartRecord
+from umpirical.reports.record import AuditRow, CheckRecord, CheckVerdict, MeasureRecord, PartRecord
 
-ONLY_OF = {"slot_1": "compare", "slot_2": "compare", "tie": "compare", "graded": "grade"}
+ONLY_OF = {"position_1": "compare", "position_2": "compare", "tie": "compare", "graded": "grade"}
 """Outcomes that only one kind of judge has. The other kind has no such column, unless something is in it."""
 
 FITTED = ("latent", "p-value", "ratio")
 """Scales of fitted parameters, which are shown in one table and not among the ratings."""
 
-VERDICTS: tuple[LimitVerdict, ...] = ("PASS", "FAIL", "INCONCLUSIVE", "N/A")
+VERDICTS: tuple[CheckVerdict, ...] = ("PASS", "FAIL", "INCONCLUSIVE", "N/A")
 CURVE = ("target-sensitivity", "detection-threshold")
 LAYOUT = {
     "slot-effect": "Position",
@@ -77,7 +77,7 @@ SECTIONS = (
         "following", shown=lambda sheets: any(measure.name in (*FOLLOWING, *FIGURES) for measure in sheets[0].measures)
     ),
     _section("curve"),
-    _section("delta0", shown=lambda sheets: sheets[0].judge.kind == "compare"),
+    _section("equal", shown=lambda sheets: sheets[0].judge.kind == "compare"),
     _section("grades", shown=lambda sheets: sheets[0].judge.kind == "grade"),
     _section("criterion"),
     _section("model", shown=lambda sheets: any(_is_fitted(measure) for measure in sheets[0].measures)),
@@ -96,11 +96,11 @@ SECTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """One row of the ratings: a measure, the limit it is held to, or both."""
+    """One row of the ratings: a measure, the check it is held to, or both."""
 
     measure: MeasureRecord | None
-    """None for a limit on something that was not measured."""
-    limit: LimitRecord | None
+    """None for a check on something that was not measured."""
+    check: CheckRecord | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +133,8 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
-    """Everything that was measured in one arm."""
+class Variant:
+    """Everything that was measured in one variant."""
 
     name: str
     ratings: tuple[tuple[Rating, ...], ...]
@@ -174,23 +174,23 @@ class Audit:
 class Page:
     """The parts of a datasheet in the form that the templates need."""
 
-    arms: tuple[Arm, ...]
-    by_arm: dict[str, dict[tuple[str, str], MeasureRecord]]
-    """Every measure, by arm, name and part."""
+    variants: tuple[Variant, ...]
+    by_variant: dict[str, dict[tuple[str, str], MeasureRecord]]
+    """Every measure, by variant, name and part."""
     titles: dict[str, str]
     """Titles of the measures, by name."""
     policy: str
     """The policy, with its digest."""
     verdicts: dict[str, int]
-    """How many limits of the judge's own prompt have each verdict."""
+    """How many checks of the judge's own prompt have each verdict."""
     audit: Audit
     methods: dict[tuple[float, str], int]
     planning_methods: dict[tuple[float, str], int]
-    has_planted: bool
+    has_true_value: bool
     operating: charts.OperatingPlot | NotDrawn
     shifts: tuple[MeasureRecord, ...]
     fitted: tuple[tuple[MeasureRecord, ...], ...]
-    """Each fitted parameter with its parts, once for each arm that has it."""
+    """Each fitted parameter with its parts, once for each variant that has it."""
     failing: tuple[tuple[str, PartRecord], ...]
     """Where the judge fails: what it fails at, and the part, those that fail most clearly first."""
 
@@ -203,7 +203,7 @@ def render_html(datasheet: Datasheet) -> str:
         "judge": datasheet.judge,
         "run": datasheet.run,
         "page": page_of(datasheet),
-        "planted_words": planted_words,
+        "true_value_words": true_value_words,
         "part_words": part_words,
         "reading": reading,
     }
@@ -214,57 +214,59 @@ def render_html(datasheet: Datasheet) -> str:
 def page_of(datasheet: Datasheet) -> Page:
     """Returns the parts of a datasheet's page."""
     measures = datasheet.measures
-    names = dict.fromkeys([*datasheet.run.arms, *(measure.arm for measure in measures)])
-    by_arm = {name: [measure for measure in measures if measure.arm == name] for name in names}
-    arms = tuple(_arm(datasheet, name, own) for name, own in by_arm.items())
-    worst = [found for limit in datasheet.limits if (found := _worst(datasheet, limit))]
+    names = dict.fromkeys([*datasheet.run.variants, *(measure.variant for measure in measures)])
+    by_variant = {name: [measure for measure in measures if measure.variant == name] for name in names}
+    variants = tuple(_variant(datasheet, name, own) for name, own in by_variant.items())
+    worst = [found for check in datasheet.checks if (found := _worst(datasheet, check))]
     return Page(
-        arms=arms,
-        by_arm={arm.name: arm.by_key for arm in arms},
+        variants=variants,
+        by_variant={variant.name: variant.by_key for variant in variants},
         titles={measure.name: measure.title for measure in measures},
         policy=SHELF.words(datasheet.policy) if datasheet.policy else "none",
-        verdicts=_verdicts(datasheet.limits),
+        verdicts=_verdicts(datasheet.checks),
         audit=_audit(datasheet.audit, datasheet.judge.kind),
         methods=_methods([*measures, *worst], "interval"),
         planning_methods=_methods(measures, "planning_interval"),
-        has_planted=any(measure.planted is not None for measure in measures),
-        operating=charts.operating_plot(by_arm),
+        has_true_value=any(measure.true_value is not None for measure in measures),
+        operating=charts.operating_plot(by_variant),
         shifts=tuple(measure for measure in measures if _is_shift(measure)),
         fitted=_fitted(measures, list(names)),
-        failing=_failing(datasheet.limits),
+        failing=_failing(datasheet.checks),
     )
 
 
 MOST_FAILING = 6
 
 
-def _failing(limits: Sequence[LimitRecord]) -> tuple[tuple[str, PartRecord], ...]:
-    found = [(limit.title, one) for limit in limits if limit.arm == BASELINE for one in limit.failing]
+def _failing(checks: Sequence[CheckRecord]) -> tuple[tuple[str, PartRecord], ...]:
+    found = [(check.title, one) for check in checks if check.variant == BASELINE for one in check.failing]
     return tuple(sorted(found, key=lambda row: -row[1].bound)[:MOST_FAILING])
 
 
-def ratings_of(datasheet: Datasheet, arm: str) -> list[Rating]:
-    """Returns measures that have a limit or cover the whole, in the order of the record; unmeasured limits come last.
+def ratings_of(datasheet: Datasheet, variant: str) -> list[Rating]:
+    """Returns measures that have a check or cover the whole, in the order of the record; unmeasured checks come last.
 
-    A probe shows only measures that have a limit: the rest are in the table of all measures.
+    A probe shows only measures that have a check: the rest are in the table of all measures.
     """
-    measures = [measure for measure in datasheet.measures if measure.arm == arm]
-    held = {(limit.measure, limit.stratum): limit for limit in datasheet.limits if limit.arm == arm}
-    only_held = arm != BASELINE and held
+    measures = [measure for measure in datasheet.measures if measure.variant == variant]
+    held = {(check.measure, check.stratum): check for check in datasheet.checks if check.variant == variant}
+    only_held = variant != BASELINE and held
     rows = [
-        Rating(measure, limit)
+        Rating(measure, check)
         for measure in measures
-        for limit in [held.get((measure.name, measure.stratum))]
-        if limit or (not only_held and _is_rated(measure))
+        for check in [held.get((measure.name, measure.stratum))]
+        if check or (not only_held and _is_rated(measure))
     ]
     measured = {(measure.name, measure.stratum) for measure in measures}
-    return [*rows, *(Rating(_worst(datasheet, limit), limit) for key, limit in held.items() if key not in measured)]
+    return [*rows, *(Rating(_worst(datasheet, check), check) for key, check in held.items() if key not in measured)]
 
 
-def _worst(datasheet: Datasheet, limit: LimitRecord) -> MeasureRecord | None:
+def _worst(datasheet: Datasheet, check: CheckRecord) -> MeasureRecord | None:
     """Returns the part that a check on each part rests on: that with the highest interval, or else the most pairs."""
     parts = [
-        one for one in datasheet.parts if (one.arm, one.name, EACH_PART) == (limit.arm, limit.measure, limit.stratum)
+        one
+        for one in datasheet.parts
+        if (one.variant, one.name, EACH_PART) == (check.variant, check.measure, check.stratum)
     ]
     found = [(one, one.result) for one in parts if isinstance(one.result, Estimate)]
     if not found:
@@ -273,20 +275,20 @@ def _worst(datasheet: Datasheet, limit: LimitRecord) -> MeasureRecord | None:
     return worst.model_copy(update={"stratum": f"worst part: {part_words(worst.group)}"})
 
 
-def planted_words(measure: MeasureRecord) -> str:
+def true_value_words(measure: MeasureRecord) -> str:
     """Says whether the true value lies inside the measured interval."""
     estimate = measure.result
-    if measure.planted is None or not isinstance(estimate, Estimate) or estimate.interval is None:
+    if measure.true_value is None or not isinstance(estimate, Estimate) or estimate.interval is None:
         return "no interval"
     low, high = estimate.interval.low, estimate.interval.high
-    inside = (low is None or low <= measure.planted) and (high is None or measure.planted <= high)
+    inside = (low is None or low <= measure.true_value) and (high is None or measure.true_value <= high)
     return "inside" if inside else "outside"
 
 
-def _arm(datasheet: Datasheet, name: str, measures: Sequence[MeasureRecord]) -> Arm:
+def _variant(datasheet: Datasheet, name: str, measures: Sequence[MeasureRecord]) -> Variant:
     in_parts = [part for part, _ in charts.PARTS]
-    grades = [row for row in datasheet.grades if row.arm == name]
-    return Arm(
+    grades = [row for row in datasheet.grades if row.variant == name]
+    return Variant(
         name=name,
         ratings=tuple(tuple(group) for _, group in groupby(ratings_of(datasheet, name), key=_of)),
         groups=tuple(tuple(group) for _, group in groupby(measures, key=lambda m: (m.name, m.title, m.about))),
@@ -313,8 +315,8 @@ def _is_rated(measure: MeasureRecord) -> bool:
 
 
 def _is_shift(measure: MeasureRecord) -> bool:
-    """Whether it compares an arm with the baseline. A record may hold a measure that is not installed here."""
-    return measure.name in MEASURES.names() and MEASURES.get(measure.name).between_arms
+    """Whether it compares a variant with the baseline. A record may hold a measure that is not installed here."""
+    return measure.name in MEASURES.names() and MEASURES.get(measure.name).between_variants
 
 
 def _is_fitted(measure: MeasureRecord) -> bool:
@@ -330,7 +332,7 @@ def _step(measure: MeasureRecord) -> tuple[bool, float]:
 
 
 def _of(rating: Rating) -> str:
-    return rating.measure.name if rating.measure else rating.limit.measure if rating.limit else ""
+    return rating.measure.name if rating.measure else rating.check.measure if rating.check else ""
 
 
 def _transforms(measures: Sequence[MeasureRecord]) -> tuple[Transform, ...]:
@@ -362,19 +364,21 @@ def _controls(measures: Sequence[MeasureRecord]) -> tuple[Control, ...]:
     return tuple(row for row in rows if any(row.parts))
 
 
-def _fitted(measures: Sequence[MeasureRecord], arms: Sequence[str]) -> tuple[tuple[MeasureRecord, ...], ...]:
+def _fitted(measures: Sequence[MeasureRecord], variants: Sequence[str]) -> tuple[tuple[MeasureRecord, ...], ...]:
     rows: dict[str, list[MeasureRecord]] = {}
     for measure in measures:
         if _is_fitted(measure):
             rows.setdefault(measure.name, []).append(measure)
     strata = list(dict.fromkeys(measure.stratum for measure in measures))
     place = {stratum: index for index, stratum in enumerate(strata)}
-    return tuple(tuple(sorted(row, key=lambda m: (place[m.stratum], arms.index(m.arm)))) for row in rows.values())
+    return tuple(
+        tuple(sorted(row, key=lambda m: (place[m.stratum], variants.index(m.variant)))) for row in rows.values()
+    )
 
 
-def _verdicts(limits: Sequence[LimitRecord]) -> dict[str, int]:
-    own = [limit for limit in limits if limit.arm == BASELINE] or limits
-    counts = Counter(limit.verdict for limit in own)
+def _verdicts(checks: Sequence[CheckRecord]) -> dict[str, int]:
+    own = [check for check in checks if check.variant == BASELINE] or checks
+    counts = Counter(check.verdict for check in own)
     return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
 
@@ -390,11 +394,11 @@ def _merged(rows: Sequence[AuditRow]) -> tuple[AuditRow, ...]:
     """Merges the parts of families with several steps: parts times steps would be more rows than anyone reads."""
     steps: dict[tuple[str, str], set[float | None]] = {}
     for row in rows:
-        steps.setdefault((row.arm, row.family), set()).add(row.delta)
+        steps.setdefault((row.variant, row.family), set()).add(row.delta)
     merged: dict[tuple[str, str, str, float | None], AuditRow] = {}
     for row in rows:
-        stratum = "" if len(steps[row.arm, row.family]) > 1 else row.stratum
-        key = (row.arm, row.family, stratum, row.delta)
+        stratum = "" if len(steps[row.variant, row.family]) > 1 else row.stratum
+        key = (row.variant, row.family, stratum, row.delta)
         before = merged.get(key)
         sums = {n: getattr(row, n) + (getattr(before, n) if before else 0) for n in ("planned", *OUTCOMES)}
         merged[key] = row.model_copy(update={**sums, "stratum": stratum})
@@ -472,33 +476,33 @@ HELD_BY = (
 
 
 def _ratings(datasheet: Datasheet, *, room: int) -> Iterator[str]:
-    """Yields as many rows as fit, those with a limit first; the JSON record has them all."""
+    """Yields as many rows as fit, those with a check first; the JSON record has them all."""
     yield from ("## Measures and checks", "")
     if not datasheet.measures:
         yield from ("Nothing was measured.", "")
         return
-    arms = dict.fromkeys(measure.arm for measure in datasheet.measures)
-    rows = [(arm, row) for arm in arms for row in ratings_of(datasheet, arm)]
-    rows.sort(key=lambda row: row[1].limit is None)
+    variants = dict.fromkeys(measure.variant for measure in datasheet.measures)
+    rows = [(variant, row) for variant in variants for row in ratings_of(datasheet, variant)]
+    rows.sort(key=lambda row: row[1].check is None)
     shown = rows[: max(0, room - 7)]
-    with_arm = len(arms) > 1
-    yield ("| prompt variant " if with_arm else "") + "| measure | k/n | value | 95% interval | threshold | check |"
-    yield ("| --- " if with_arm else "") + "| --- | ---: | ---: | --- | --- | --- |"
-    for arm, row in shown:
+    with_variant = len(variants) > 1
+    yield ("| prompt variant " if with_variant else "") + "| measure | k/n | value | 95% interval | threshold | check |"
+    yield ("| --- " if with_variant else "") + "| --- | ---: | ---: | --- | --- | --- |"
+    for variant, row in shown:
         scale = row.measure.scale if row.measure else "rate"
-        cells = [*_cells(row), *_held(row.limit, scale)]
-        yield (f"| {plain(arm)} " if with_arm else "") + f"| {' | '.join(cells)} |"
+        cells = [*_cells(row), *_held(row.check, scale)]
+        yield (f"| {plain(variant)} " if with_variant else "") + f"| {' | '.join(cells)} |"
     if more := len(datasheet.measures) - sum(row.measure is not None for _, row in shown):
         yield from ("", f"And {numbers.count(more)} more measures in the JSON record. {HELD_BY}")
-    elif datasheet.limits:
+    elif datasheet.checks:
         yield from ("", HELD_BY)
     yield ""
 
 
 def _cells(row: Rating) -> Iterator[str]:
-    about = row.measure or row.limit
-    assert about is not None  # noqa: S101  # a rating is about a measure, a limit or both
-    title = about.title or (row.limit.measure if row.limit else "")
+    about = row.measure or row.check
+    assert about is not None  # noqa: S101  # a rating is about a measure, a check or both
+    title = about.title or (row.check.measure if row.check else "")
     yield plain(title) + (f", {plain(numbers.part(about.stratum))}" if about.stratum else "")
     result = row.measure.result if row.measure else None
     if row.measure is None or result is None:
@@ -511,13 +515,13 @@ def _cells(row: Rating) -> Iterator[str]:
         yield numbers.measured_interval(row.measure, result.interval)
 
 
-def _held(limit: LimitRecord | None, scale: Scale = "rate") -> Iterator[str]:
-    if limit is None:
+def _held(check: CheckRecord | None, scale: Scale = "rate") -> Iterator[str]:
+    if check is None:
         yield from ("", "REPORT")
         return
-    yield numbers.limit(limit.kind, limit.value, limit.measure)
-    more = "" if limit.more_needed is None or limit.unit is None else (
-        f", about {numbers.about(limit.more_needed)} more {numbers.units(limit.unit, limit.more_needed)}"
+    yield numbers.threshold(check.kind, check.value, check.measure)
+    more = "" if check.more_needed is None or check.unit is None else (
+        f", about {numbers.about(check.more_needed)} more {numbers.units(check.unit, check.more_needed)}"
     )  # fmt: skip
-    bound = "" if limit.bound is None else f", bound {numbers.beside(limit.bound, limit.value, scale)}"
-    yield f"{limit.verdict}{bound}{more}"
+    bound = "" if check.bound is None else f", bound {numbers.beside(check.bound, check.value, scale)}"
+    yield f"{check.verdict}{bound}{more}"

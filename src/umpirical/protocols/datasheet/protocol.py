@@ -9,7 +9,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Measure
 from umpirical.domain.stimuli import GateResult
 from umpirical.judges.judge import Judge
-from umpirical.judges.layout import crossed_arms
+from umpirical.judges.layout import crossed_variants
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.contrasts import contrasts_between
@@ -31,14 +31,19 @@ from umpirical.protocols.datasheet.spec import (
     preset,
     start_study,
 )
-from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_carriers, chosen_materials, write_stimulus_set
+from umpirical.protocols.datasheet.stimuli import (
+    build_stimuli,
+    chosen_materials,
+    chosen_own_answers,
+    write_stimulus_set,
+)
 from umpirical.protocols.protocol import (
     CALL_MEASURES,
     DecidesByPolicy,
     EarlyMeasures,
     FollowsUp,
     FollowUp,
-    HoldsToLimits,
+    HoldsToChecks,
     NewStudy,
     PlannedCounts,
     Protocol,
@@ -54,12 +59,12 @@ from umpirical.store.stimulus_sets import StimulusSet
 
 
 class DatasheetProtocol(
-    Protocol[DatasheetStudy, Datasheet], DecidesByPolicy[Datasheet], HoldsToLimits[Datasheet], FollowsUp[Datasheet]
+    Protocol[DatasheetStudy, Datasheet], DecidesByPolicy[Datasheet], HoldsToChecks[Datasheet], FollowsUp[Datasheet]
 ):
     """Tests judges on built-in test cases: blank inputs, equal pairs, graded pairs, both orders, prompt variants."""
 
     name = "datasheet"
-    version = "umpirical-datasheet/1"
+    version = "umpirical-datasheet/2"
     spec = DatasheetSpec
     record = Datasheet
     policies, shelf = PRESETS, SHELF
@@ -77,7 +82,7 @@ class DatasheetProtocol(
             chosen_materials(study),
             recipe(study.spec.design.size),
             seed=study.spec.seed,
-            carriers=chosen_carriers(study),
+            own_answers=chosen_own_answers(study),
         )
         blocked = [gate for gate in gates if gate.blocks and not gate.passed]
         problems = [f"gate {gate.name}: found {gate.found}, allowed {gate.allowed}" for gate in blocked]
@@ -93,9 +98,9 @@ class DatasheetProtocol(
     def design(self, study: DatasheetStudy, judge: JudgeSpec) -> Design:
         return DatasheetDesign(
             repeats=study.spec.design.repeats,
-            arms=tuple(judge.prompts) or ("baseline",),
-            crossed=crossed_arms(judge),
-            steps={arm: steps for arm, steps in study.spec.design.steps.items() if arm in judge.prompts},
+            variants=tuple(judge.prompts) or ("baseline",),
+            crossed=crossed_variants(judge),
+            steps={variant: steps for variant, steps in study.spec.design.steps.items() if variant in judge.prompts},
         )
 
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
@@ -116,11 +121,11 @@ class DatasheetProtocol(
         spec = study.spec
         about: dict[str, Json] = {
             "policy": policy.model_dump(mode="json"),
-            "ladder": spec.design.ladder,
+            "graded": spec.design.graded,
             "own_tasks": spec.tasks,
         }
         steps = design.steps if isinstance(design, DatasheetDesign) else {}
-        return about | ({"steps": {arm: list(each) for arm, each in steps.items()}} if steps else {})
+        return about | ({"steps": {variant: list(each) for variant, each in steps.items()}} if steps else {})
 
     def settles(self, record: Datasheet) -> bool:
         return can_settle(record)
@@ -133,7 +138,10 @@ class DatasheetProtocol(
             judges=[run.judge],
             tasks=manifest.get("own_tasks"),
             design=DatasheetDesignSpec(
-                size=LARGEST, ladder=manifest["ladder"], repeats=manifest["repeats"], arms=tuple(manifest["arms"])
+                size=LARGEST,
+                graded=manifest["graded"],
+                repeats=manifest["repeats"],
+                variants=tuple(manifest["variants"]),
             ),
         )
         return follow_up(run, record, Study(run.call.folder, spec, self))
@@ -170,8 +178,8 @@ class DatasheetProtocol(
 
     def differences(self, before: Run, now: Run) -> Iterable[Measure]:
         first, second = read_run(before).tallies, read_run(now).tallies
-        for arm in first.arms():
-            yield from (contrast.measure for contrast in contrasts_between(first, second, arm, arm))
+        for variant in first.variants():
+            yield from (contrast.measure for contrast in contrasts_between(first, second, variant, variant))
 
     def policy_schema(self) -> str:
         return policy_schema()

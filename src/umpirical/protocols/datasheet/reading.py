@@ -29,7 +29,7 @@ WORDS: Mapping[str, str] = {
 }
 """One line for each word that the page uses before it explains it."""
 
-OF_LIMITS = ("Check", "PASS, FAIL", "INCONCLUSIVE")
+OF_CHECKS = ("Check", "PASS, FAIL", "INCONCLUSIVE")
 
 SIDES = {"compare": "picks the better answer", "grade": "gives the better answer the higher grade"}
 
@@ -44,8 +44,8 @@ class Step:
 
 def words_of(sheet: Datasheet) -> dict[str, str]:
     """Returns the words that a page uses: one that grades shows one answer at a time, and has no positions."""
-    left_out = {*(() if sheet.limits else OF_LIMITS), *(("Position",) if sheet.judge.kind == "grade" else ())}
-    return {word: meaning for word, meaning in WORDS.items() if word not in left_out}
+    excluded = {*(() if sheet.checks else OF_CHECKS), *(("Position",) if sheet.judge.kind == "grade" else ())}
+    return {word: meaning for word, meaning in WORDS.items() if word not in excluded}
 
 
 def curve_words(measures: Sequence[MeasureRecord], kind: str) -> str:
@@ -91,10 +91,10 @@ def grade_words(levels: Sequence[LevelGrades]) -> str:
     )
 
 
-def prompt_words(arms: Mapping[str, Mapping[tuple[str, str], MeasureRecord]]) -> Iterator[str]:
+def prompt_words(variants: Mapping[str, Mapping[tuple[str, str], MeasureRecord]]) -> Iterator[str]:
     """Yields what each other prompt changes, compared with the judge's own."""
-    own = arms.get(BASELINE, {})
-    for name, measures in arms.items():
+    own = variants.get(BASELINE, {})
+    for name, measures in variants.items():
         parts = [
             f"{words} in {numbers.rate(now)} instead of {numbers.rate(before)}"
             for key, words in (
@@ -120,7 +120,7 @@ def next_steps(sheet: Datasheet) -> list[Step]:
     match verdict:
         case "use":
             return [Step("Check it in CI whenever its prompt or model changes.", gate), *_result(sheet, run), others]
-        case "use-with-limits":
+        case "use-with-restrictions":
             first = Step("Use it only as described under “Recommended use”, and check it in CI.", gate)
             return [first, *_result(sheet, run), others]
         case "do-not-use":

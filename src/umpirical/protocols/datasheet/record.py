@@ -1,4 +1,4 @@
-"""The datasheet record, `judge-datasheet/1`."""
+"""The datasheet record, `judge-datasheet/2`."""
 
 from importlib.resources import files
 from typing import Literal
@@ -9,10 +9,10 @@ from umpirical.reports.decision import DecisionRecord
 from umpirical.reports.policy import Policy
 from umpirical.reports.record import (
     AuditRow,
+    CheckRecord,
     GateRecord,
     GroupedMeasure,
     JudgeRecord,
-    LimitRecord,
     MeasureRecord,
     ReasoningRecord,
     Record,
@@ -24,7 +24,7 @@ from umpirical.reports.record import (
     schema_text,
 )
 
-FORMAT: Literal["judge-datasheet/1"] = "judge-datasheet/1"
+FORMAT: Literal["judge-datasheet/2"] = "judge-datasheet/2"
 
 
 class StimuliRecord(Strict):
@@ -42,9 +42,9 @@ class StimuliRecord(Strict):
 class AnswerRecord(Strict):
     """The judge's reply to one presentation of a test case."""
 
-    order: str = Field(description="`uv` if answer A (u) was shown first, `vu` if answer B (v) was.")
+    order: str = Field(description="`ab` if answer A was shown first, `ba` if answer B was.")
     repeat: int = 0
-    said: str = Field(description="The verdict as it was read: `u`, `v`, `tie`, or a grade.")
+    said: str = Field(description="The verdict as it was read: `a`, `b`, `tie`, or a grade.")
     words: str = Field(description="The judge's reply, shortened. Untrusted text.")
 
 
@@ -52,14 +52,14 @@ class ExampleRecord(Strict):
     """A test case on which the judge failed, with its replies."""
 
     measure: str = Field(description="The measure it failed on.")
-    arm: str
+    variant: str
     family: str
     stratum: str
     delta: float | None
     task_id: str
     task: str
-    candidate_u: str
-    candidate_v: str
+    candidate_a: str
+    candidate_b: str
     expectation: str
     answers: list[AnswerRecord]
 
@@ -67,7 +67,7 @@ class ExampleRecord(Strict):
 class GradeRow(Strict):
     """Answers of one quality that a `grade` judge gave one grade."""
 
-    arm: str
+    variant: str
     family: str
     level: float = Field(description="Requirements met, known by construction.")
     score: float = Field(description="Steps above the lowest grade of the scale.")
@@ -85,7 +85,7 @@ class ProfileRecord(Strict):
 class Datasheet(Record):
     """The datasheet of one judge."""
 
-    format: Literal["judge-datasheet/1"] = FORMAT
+    format: Literal["judge-datasheet/2"] = FORMAT
     judge: JudgeRecord
     run: RunRecord
     complete: bool = Field(description="Whether every planned call has a response.")
@@ -97,7 +97,7 @@ class Datasheet(Record):
     )
     findings: list[str] = Field(description="Key findings in plain sentences, by fixed rules.")
     non_claims: list[str]
-    limits: list[LimitRecord] = Field(default=[])
+    checks: list[CheckRecord] = Field(default=[])
     smallest_differences: list[SmallestDifference] = Field(
         default=[], description="Statistical power, for each check and each difference."
     )
@@ -116,7 +116,7 @@ class Datasheet(Record):
 
 def datasheet_schema() -> str:
     """Returns the schema that ships with this version."""
-    return (files("umpirical.protocols.datasheet") / "judge-datasheet-1.schema.json").read_text(encoding="utf-8")
+    return (files("umpirical.protocols.datasheet") / "judge-datasheet-2.schema.json").read_text(encoding="utf-8")
 
 
 def generated_schema() -> str:

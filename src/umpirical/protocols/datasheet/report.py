@@ -14,7 +14,7 @@ from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.stimuli import TIER_2, GivenWinner, Stimulus
 from umpirical.domain.tallies import CallTally, GradeTally, Tallies
 from umpirical.domain.trials import Order, Trial
-from umpirical.judges.simulated.comparer import GradedPair, planted_grades, planted_values
+from umpirical.judges.simulated.comparer import GradedPair, true_grades, true_values
 from umpirical.judges.simulated.model import profile_of
 from umpirical.judges.simulated.profiles import GraderProfile, Profile
 from umpirical.judges.spec import JudgeSpec
@@ -24,6 +24,7 @@ from umpirical.protocols.datasheet.findings import find, sketch
 from umpirical.protocols.datasheet.record import AnswerRecord, Datasheet, ExampleRecord, GradeRow, StimuliRecord
 from umpirical.protocols.datasheet.spec import preset
 from umpirical.protocols.datasheet.stimuli import stimuli_record
+from umpirical.reports.checks import hold_checks
 from umpirical.reports.decision import decide
 from umpirical.reports.facts import (
     audit_rows,
@@ -33,17 +34,16 @@ from umpirical.reports.facts import (
     spend_record,
     trouble_records,
 )
-from umpirical.reports.limits import hold_limits
 from umpirical.reports.policy import Policy
 from umpirical.reports.record import (
     AuditRow,
     JudgeRecord,
     MeasureRecord,
-    Planted,
     ReasoningRecord,
     RunRecord,
     SpendRecord,
     TroubleRecord,
+    TrueValues,
     measure_record,
     part_record,
     why_unfinished,
@@ -80,7 +80,7 @@ class FailureKeeper:
             words = (response.text or "")[:LONGEST] if response else ""
             said = _said(outcome, way.order)
             answered = AnswerRecord(order=way.order.value, repeat=way.repeat, said=said, words=words)
-            self._open.setdefault((way.arm, way.repeat), []).append(answered)
+            self._open.setdefault((way.variant, way.repeat), []).append(answered)
 
     def failures(self) -> list[ExampleRecord]:
         """Returns the worst of each kind, with kinds in alphabetical order."""
@@ -90,11 +90,11 @@ class FailureKeeper:
     def _close(self) -> None:
         stimulus, asked = self._stimulus, self._open
         self._stimulus, self._open = None, {}
-        for (arm, _), answers in asked.items():
+        for (variant, _), answers in asked.items():
             assert stimulus is not None  # noqa: S101  # something was asked about it
             if measure := self._failed(stimulus, answers):
                 kept = self._kept[measure]
-                kept.append(_example(measure, stimulus, arm, answers))
+                kept.append(_example(measure, stimulus, variant, answers))
                 # The larger the difference that was missed, the worse.
                 kept.sort(key=lambda example: -(example.delta or 0.0))
                 del kept[KEPT:]
@@ -105,39 +105,39 @@ class FailureKeeper:
             return None
         if self.scale is not None:
             return self._failed_to_grade(stimulus, answers, self.scale)
-        named = [answer.said for answer in answers if answer.said in ("u", "v")]
-        if stimulus.family == "vacuum":
+        named = [answer.said for answer in answers if answer.said in ("a", "b")]
+        if stimulus.family == "blank":
             return "dark-current" if named else None
         if isinstance(stimulus.expectation, GivenWinner):
-            lesser = "v" if stimulus.expectation.candidate == 0 else "u"
+            lesser = "b" if stimulus.expectation.candidate == 0 else "a"
             measure = "conflict-loss" if stimulus.family == "conflict" else "target-sensitivity"
             return measure if lesser in named else None
-        if stimulus.family != "delta0" or len(named) < 2:
+        if stimulus.family != "equal" or len(named) < 2:
             return None
         return "stable-cross-sensitivity" if len(set(named)) == 1 else "positional-false-preference"
 
     def _failed_to_grade(self, stimulus: Stimulus, answers: list[AnswerRecord], scale: GradeScale) -> str | None:
         scores = {answer.order: scale.score(answer.said) or 0.0 for answer in answers}
-        if stimulus.family == "vacuum":
+        if stimulus.family == "blank":
             return "dark-current" if any(score > 0 for score in scores.values()) else None
         # No measure counts how grades trade quality against length.
         if len(scores) < 2 or stimulus.family == "conflict" or not isinstance(stimulus.expectation, GivenWinner):
             return None
-        lead = scores[Order.UV] - scores[Order.VU]
+        lead = scores[Order.AB] - scores[Order.BA]
         return "target-sensitivity" if (lead < 0) == (stimulus.expectation.candidate == 0) and lead else None
 
 
-def _example(measure: str, stimulus: Stimulus, arm: str, answers: list[AnswerRecord]) -> ExampleRecord:
+def _example(measure: str, stimulus: Stimulus, variant: str, answers: list[AnswerRecord]) -> ExampleRecord:
     return ExampleRecord(
         measure=measure,
-        arm=arm,
+        variant=variant,
         family=stimulus.family,
         stratum=stimulus.stratum,
         delta=stimulus.delta,
         task_id=stimulus.task_id,
         task=stimulus.task,
-        candidate_u=stimulus.candidates[0],
-        candidate_v=stimulus.candidates[-1],
+        candidate_a=stimulus.candidates[0],
+        candidate_b=stimulus.candidates[-1],
         expectation=_expected(stimulus),
         answers=answers,
     )
@@ -150,11 +150,11 @@ def _expected(stimulus: Stimulus) -> str:
 
 
 def _said(verdict: Verdict, order: Order) -> str:
-    """Returns the content that was named, mapped back from its slot; or the grade."""
-    # A grade may also be called 1 or 2: only the type distinguishes it from a slot.
+    """Returns the content that was named, mapped back from its position; or the grade."""
+    # A grade may also be called 1 or 2: only the type distinguishes it from a position.
     if not isinstance(verdict.value, Choice) or verdict.value is Choice.TIE:
         return str(verdict.value)
-    return order.value[0 if verdict.value is Choice.SLOT_1 else 1]
+    return order.value[0 if verdict.value is Choice.POSITION_1 else 1]
 
 
 # Makes the datasheet record from the responses of a run. Makes no calls, and needs no key.
@@ -211,7 +211,7 @@ def datasheet_of_read(read: ReadRun, *, only: Collection[str] | None = None) -> 
         tallies.calls,
         trouble_records(reading),
         reasoning=reasoning_record(reading),
-        planted=_planted(run.judge, run.stimuli),
+        true_value=_true_value(run.judge, run.stimuli),
         stimuli=stimuli_record(run.stimuli, run.manifest.get("gates", [])),
         spend=spend_record(read.run, reading.spent),
         examples=read.failures,
@@ -234,7 +234,7 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
     calls: Iterable[CallTally],
     trouble: list[TroubleRecord],
     *,
-    planted: Planted,
+    true_value: TrueValues,
     reasoning: ReasoningRecord | None = None,
     stimuli: StimuliRecord | None = None,
     spend: SpendRecord | None = None,
@@ -248,7 +248,7 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
         judge=judge,
         run=run,
         complete=not any(row.unasked for row in audit),
-        measures=[measure_record(spec, measure, planted) for spec, measure in measured if not measure.group],
+        measures=[measure_record(spec, measure, true_value) for spec, measure in measured if not measure.group],
         parts=[part_record(spec, measure) for spec, measure in measured if measure.group],
         audit=audit,
         trouble=trouble,
@@ -264,18 +264,18 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
 
 
 def held_to(sheet: Datasheet, policy: Policy) -> Datasheet:
-    """Returns a datasheet with the limits, the decision and the findings of a policy.
+    """Returns a datasheet with the checks, the decision and the findings of a policy.
 
     No other policy, and no comparison, forgets how often one has looked at this judge.
     """
     if sheet.policy is not None:
         policy = policy.at_look(max(policy.look, sheet.policy.look))
-    arms = dict.fromkeys([*sheet.run.arms, *(measure.arm for measure in sheet.measures)])
+    variants = dict.fromkeys([*sheet.run.variants, *(measure.variant for measure in sheet.measures)])
     measures = [*sheet.measures, *sheet.parts]
-    limits = hold_limits(policy, sheet.judge.kind, measures, arms, grades=sheet.judge.grades)
+    checks = hold_checks(policy, sheet.judge.kind, measures, variants, grades=sheet.judge.grades)
     decision = decide(
         policy,
-        limits,
+        checks,
         unfinished=why_unfinished(complete=sheet.complete, audit=sheet.audit),
         gates=sheet.stimuli.gates if sheet.stimuli else (),
         not_measured=_not_measured(sheet.judge, sheet.run, sheet.measures, sheet.spend),
@@ -283,11 +283,11 @@ def held_to(sheet: Datasheet, policy: Policy) -> Datasheet:
     return sheet.model_copy(
         update={
             "policy": policy,
-            "limits": limits,
-            "smallest_differences": smallest_differences(sheet.measures, limits, rule="bound"),
+            "checks": checks,
+            "smallest_differences": smallest_differences(sheet.measures, checks, rule="bound"),
             "decision": decision,
-            "findings": find(sheet.measures, limits),
-            "profile": sketch(sheet.measures, limits),
+            "findings": find(sheet.measures, checks),
+            "profile": sketch(sheet.measures, checks),
         }
     )
 
@@ -299,7 +299,7 @@ def _not_measured(
     said = []
     if run.repeats < 2:
         said.append("Repeatability: each question was asked only once.")
-    if judge.kind == "compare" and len({measure.arm for measure in measures}) < 2:
+    if judge.kind == "compare" and len({measure.variant for measure in measures}) < 2:
         said.append("Effect of the prompt: only one prompt variant was used.")
     if longest := max((_times_as_long(one.stratum) for one in measures if one.name == "conflict-loss"), default=0):
         said.append(f"Larger length differences: no answer was more than about {longest:g} times as long as the other.")
@@ -324,7 +324,7 @@ def _times_as_long(amount: str) -> float:
 
 
 def _shortened(example: ExampleRecord) -> ExampleRecord:
-    texts = {name: _cut(getattr(example, name)) for name in ("task", "candidate_u", "candidate_v")}
+    texts = {name: _cut(getattr(example, name)) for name in ("task", "candidate_a", "candidate_b")}
     answers = [answer.model_copy(update={"words": _cut(answer.words)}) for answer in example.answers]
     return example.model_copy(update={**texts, "answers": answers})
 
@@ -337,31 +337,37 @@ def _grades(tallies: Iterable[GradeTally]) -> list[GradeRow]:
     """Adds up the grades of all tasks."""
     sums: dict[tuple[str, str, float, float], int] = {}
     for tally in tallies:
-        key = (tally.arm, tally.family, tally.level, tally.score)
+        key = (tally.variant, tally.family, tally.level, tally.score)
         sums[key] = sums.get(key, 0) + tally.answers
     return [
-        GradeRow(arm=arm, family=family, level=level, score=score, answers=answers)
-        for (arm, family, level, score), answers in sorted(sums.items())
+        GradeRow(variant=variant, family=family, level=level, score=score, answers=answers)
+        for (variant, family, level, score), answers in sorted(sums.items())
     ]
 
 
 def _audit(calls: Iterable[CallTally]) -> list[AuditRow]:
     """Sorts the audit: vacuum first, then by step."""
-    return sorted(audit_rows(calls), key=lambda row: (row.arm, row.family != "vacuum", row.delta or 0.0, row.stratum))
+    return sorted(
+        audit_rows(calls), key=lambda row: (row.variant, row.family != "blank", row.delta or 0.0, row.stratum)
+    )
 
 
-def _planted(judge: JudgeSpec, stimuli: StimulusSet) -> Planted:
+def _true_value(judge: JudgeSpec, stimuli: StimulusSet) -> TrueValues:
     """Returns the values that the measures of a simulated judge should have; empty for any other judge."""
     profile = profile_of(judge)
     if profile is None:
         return {}
-    pairs = [GradedPair(s.cluster, s.base or 0.0, s.delta or 0.0) for s in stimuli if s.family in ("delta0", "ladder")]
+    pairs = [GradedPair(s.cluster, s.base or 0.0, s.delta or 0.0) for s in stimuli if s.family in ("equal", "graded")]
     if {pair.delta > 0 for pair in pairs} != {False, True}:
         return {}
     if isinstance(profile, GraderProfile) and judge.scale is not None:
-        grades = planted_grades(profile, judge.scale, pairs)
-        return {(arm, *key): value for arm in judge.prompts for key, value in grades.items()}
+        grades = true_grades(profile, judge.scale, pairs)
+        return {(variant, *key): value for variant in judge.prompts for key, value in grades.items()}
     if not isinstance(profile, Profile):
         return {}
     steps = sorted({pair.delta for pair in pairs if pair.delta})
-    return {(arm, *key): value for arm in judge.prompts for key, value in planted_values(profile, steps, arm).items()}
+    return {
+        (variant, *key): value
+        for variant in judge.prompts
+        for key, value in true_values(profile, steps, variant).items()
+    }

@@ -20,12 +20,12 @@ from umpirical.domain.trials import BASELINE, LABEL_SETS, TIE_PLACES, Layout, Or
 from umpirical.judges.judge import Capabilities
 from umpirical.protocols.protocol import DesignSpec, NewStudy, PlannedCounts, Study, StudySpec
 from umpirical.protocols.start import new_study_file, scalar, study_name
-from umpirical.reports.policy import LimitShelf
+from umpirical.reports.policy import CheckShelf
 from umpirical.runs.plan import Design
 from umpirical.stimuli.controlled.materials import Ladder
 from umpirical.store.files import write_text
 
-SHELF = LimitShelf(
+SHELF = CheckShelf(
     "umpirical.protocols.datasheet",
     "ranking",
     "adjudication",
@@ -39,7 +39,7 @@ DEFAULT = PRESETS[0]
 chosen_policy, preset, read_policy, policy_schema = SHELF.chosen, SHELF.preset, SHELF.read, SHELF.schema
 
 
-class ArmSpec(BaseModel):
+class VariantSpec(BaseModel):
     """One prompt variant: its instruction, and the pairs it is asked about."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -62,46 +62,48 @@ class ArmSpec(BaseModel):
         return steps
 
 
-def _by_name(arms: Any) -> Any:  # noqa: ANN401  # whatever was written
-    """Takes a list of names as arms that are asked about everything; the baseline comes first among named ones."""
-    if isinstance(arms, list | tuple) and all(isinstance(name, str) for name in arms):
-        return {name: {} for name in arms}
-    return {BASELINE: {}, **arms} if isinstance(arms, Mapping) else arms
+def _by_name(variants: Any) -> Any:  # noqa: ANN401  # whatever was written
+    """Takes a list of names as variants that are asked about everything; the baseline comes first among named ones."""
+    if isinstance(variants, list | tuple) and all(isinstance(name, str) for name in variants):
+        return {name: {} for name in variants}
+    return {BASELINE: {}, **variants} if isinstance(variants, Mapping) else variants
 
 
-Arms = Annotated[dict[str, ArmSpec], BeforeValidator(_by_name, json_schema_input_type=list[str] | dict[str, ArmSpec])]
+Variants = Annotated[
+    dict[str, VariantSpec], BeforeValidator(_by_name, json_schema_input_type=list[str] | dict[str, VariantSpec])
+]
 
 
 class DatasheetDesignSpec(DesignSpec):
     """How much to ask, and how often."""
 
-    arms: Arms = Field(  # type: ignore[assignment]  # by name too: all that the other protocols look at
-        default={BASELINE: ArmSpec()},
+    variants: Variants = Field(  # type: ignore[assignment]  # by name too: all that the other protocols look at
+        default={BASELINE: VariantSpec()},
         min_length=1,
         description="Prompt variants: names (baseline, strict, forced-choice), or names with prompt and steps, such as "
         "{strict: {steps: [0, 1, 5]}}; the baseline is added. The prompts are for judges without prompts of their own.",
     )
     size: str = Field(default="standard", description="Size of the run: screen, paper, standard or full.")
-    ladder: Ladder = Field(
+    graded: Ladder = Field(
         default="crossed",
         description="crossed: only a judge that reads the task can pass. filler: for comparison with the paper.",
     )
 
     @model_validator(mode="after")
     def _whole_baseline(self) -> "DatasheetDesignSpec":
-        if BASELINE in self.arms and self.arms[BASELINE].steps is not None:
+        if BASELINE in self.variants and self.variants[BASELINE].steps is not None:
             raise ValueError("the baseline cannot have steps: other prompt variants are compared with it")
         return self
 
     @property
     def prompts(self) -> dict[str, str]:
-        """The prompt of each arm, for judges that name none."""
-        return {name: arm.prompt or name for name, arm in self.arms.items()}
+        """The prompt of each variant, for judges that name none."""
+        return {name: variant.prompt or name for name, variant in self.variants.items()}
 
     @property
     def steps(self) -> dict[str, tuple[float, ...]]:
         """The steps of each probe."""
-        return {name: arm.steps for name, arm in self.arms.items() if arm.steps is not None}
+        return {name: variant.steps for name, variant in self.variants.items() if variant.steps is not None}
 
 
 class DatasheetSpec(StudySpec):
@@ -111,7 +113,7 @@ class DatasheetSpec(StudySpec):
         default=None,
         description="Task files (.yaml) next to the study file, or built-in tasks or families. Default: by size.",
     )
-    carriers: str | None = Field(
+    own_answers: str | None = Field(
         default=None,
         description="A file next to the study file with your own answers and the facts in them that you verified.",
     )
@@ -158,7 +160,7 @@ judges:
   #   callable: my_judge:judge
 
 # Your own answers, with facts in them that you have verified, are reported separately:
-# carriers: answers.yaml    # answers: [{{id: a, task: ..., answer: ..., claims: [a passage of the answer]}}]
+# own_answers: answers.yaml    # answers: [{{id: a, task: ..., answer: ..., facts: [a passage of the answer]}}]
 #                           # and context: the source it relies on, if any
 
 design:
@@ -178,16 +180,16 @@ def start_study(folder: Path) -> NewStudy:
 
 # How controlled stimuli are presented, in which layouts, and what their plan will count.
 #
-# Layouts are chosen so that slot, label and list can be told apart at no extra call. A part of the set is what a
+# Layouts are chosen so that position, label and list can be told apart at no extra call. A part of the set is what a
 # measure is taken of: a kind of blank pairs, the equal pairs, one step of a ladder. Its pairs go through the label
-# sets and through the four cells of (label of slot 1) x (option of slot 1) in rounds, and three rounds of cells have
-# the tie in every place in every cell. Which of the layouts that a round has left comes next is settled by
+# sets and through the four cells of (label of position 1) x (option of position 1) in rounds, and three rounds of
+# cells have the tie in every place in every cell. Which of the layouts that a round has left comes next is settled by
 # minimisation: the one that has been used least with pairs of the same transform, version, level, task family and so
 # on. So no layout goes with any of these, whatever rhythm they come in; a fixed rotation always shares its period
 # with one of them.
 #
-# Both orders of a pair, both versions of a quad, all arms and all repeats share one layout: what distinguishes them
-# is never the layout. So a judge that does not read the task gets the same question twice.
+# Both orders of a pair, both versions of a crossed pair, all variants and all repeats share one layout: what
+# distinguishes them is never the layout. So a judge that does not read the task gets the same question twice.
 
 
 CELLS = "crossed/3"
@@ -205,7 +207,7 @@ _CROSSED = ((*_CELL, "tie_place"), *(two for two in combinations(("labels", *_CE
 
 _TIE = len(_SINGLE) - 1
 # Both signs of a cell are turned round from one pair to the next, so that two pairs of one task tell the label and the
-# list from whatever the task does to the slots.
+# list from whatever the task does to the positions.
 _IN_ROUNDS = [*range(_TIE), len(_SINGLE)]
 
 _OWN_WEIGHT = 4
@@ -230,7 +232,7 @@ def layouts_of(stimuli: Iterable[Stimulus]) -> Mapping[str, Layout]:
     """Returns the layout of every stimulus, by its id. It depends on the order of the set, and on nothing else."""
     balance, chosen, layouts = _Balance(), dict[tuple[str, str], Layout](), dict[str, Layout]()
     for stimulus in stimuli:
-        shown = stimulus.family, stimulus.quad or stimulus.id
+        shown = stimulus.family, stimulus.crossed_pair or stimulus.id
         if shown not in chosen:
             chosen[shown] = balance.next(stimulus)
         layouts[stimulus.id] = chosen[shown]
@@ -242,7 +244,7 @@ _Group = tuple[object, ...]
 
 def _part(stimulus: Stimulus) -> _Group:
     # Each kind of blank pair is looked at by itself. Other strata are many and small, and go together.
-    return stimulus.family, stimulus.stratum if stimulus.family == Family.VACUUM else stimulus.delta
+    return stimulus.family, stimulus.stratum if stimulus.family == Family.BLANK else stimulus.delta
 
 
 class _Balance:
@@ -255,7 +257,7 @@ class _Balance:
         )
 
     def next(self, stimulus: Stimulus) -> Layout:
-        """Returns the layout of the next pair or quad of the set."""
+        """Returns the layout of the next pair or crossed pair of the set."""
         own, others = self._used[_part(stimulus)], [self._used[group] for group in self._like(stimulus)]
         rounds, ties = own[_LEVELS[:, _IN_ROUNDS]], own[_LEVELS[:, _TIE]]
         due = (rounds == rounds.min(axis=0)).all(axis=1)
@@ -280,56 +282,57 @@ class _Balance:
         yield "level", *part, stimulus.base
         # Families, domains and languages that come in every second task have no name here.
         yield "turn", *part, number % 2
-        if not stimulus.quad:
+        if not stimulus.crossed_pair:
             yield "version", *part, stimulus.version
 
 
-PROBED = (Family.DELTA0, Family.LADDER)
+PROBED = (Family.EQUAL, Family.GRADED)
 """The families whose steps a probe can choose: equal pairs, which are step 0, and the ladder."""
 
 
 @dataclass(frozen=True)
 class DatasheetDesign(Design):
-    """Every stimulus in every arm and repeat, in both orders, each in a layout where the prompt leaves it open."""
+    """Every stimulus in every variant and repeat, in both orders, each in a layout where the prompt leaves it open."""
 
     crossed: tuple[str, ...] = ()
-    """The arms whose layout is varied."""
+    """The variants whose layout is varied."""
     steps: Mapping[str, tuple[float, ...]] = field(default_factory=dict, hash=False)
-    """Maps a probe to the steps at which it is asked; every other arm is asked about everything."""
+    """Maps a probe to the steps at which it is asked; every other variant is asked about everything."""
     layouts: Mapping[str, Layout] = field(default_factory=dict, repr=False, hash=False)
     """The layout of each stimulus, by its id; a stimulus without one is shown as the prompt has it."""
 
     def as_json(self) -> Json:
         # Left out where nothing is varied, so that such a design keeps its id.
-        steps: dict[str, Json] = {arm: sorted(steps) for arm, steps in self.steps.items()}
+        steps: dict[str, Json] = {variant: sorted(steps) for variant, steps in self.steps.items()}
         crossed: dict[str, Json] = {"crossed": self.crossed, "cells": CELLS} if self.crossed else {}
         probes: dict[str, Json] = {"steps": steps} if steps else {}
-        return {"repeats": self.repeats, "arms": self.arms, **crossed, **probes}
+        return {"repeats": self.repeats, "variants": self.variants, **crossed, **probes}
 
     def over(self, stimuli: Iterable[Stimulus]) -> "DatasheetDesign":
         chosen = list(stimuli) if self.steps else stimuli
-        for arm, steps in self.steps.items():
+        for variant, steps in self.steps.items():
             there = {stimulus.delta or 0.0 for stimulus in chosen if stimulus.family in PROBED}
             if missing := set(steps) - there:
                 known = ", ".join(f"{step:g}" for step in sorted(there))
                 raise UsageError(
-                    f"prompt variant {arm}: no pair has a difference of {min(missing):g}", fix=f"choose from {known}"
+                    f"prompt variant {variant}: no pair has a difference of {min(missing):g}",
+                    fix=f"choose from {known}",
                 )
         return replace(self, layouts=layouts_of(chosen)) if self.crossed else self
 
     def most_ways(self) -> int:
-        return len(self.arms) * self.repeats * len(Order)
+        return len(self.variants) * self.repeats * len(Order)
 
     def presentations(
         self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"
     ) -> Iterator[Presentation]:
         # A pair of identical answers is pointless for a judge that sees one answer at a time.
-        if kind == "grade" and stimulus.family == "vacuum" and stimulus.stratum == "identical":
+        if kind == "grade" and stimulus.family == "blank" and stimulus.stratum == "identical":
             return iter(())
         layout = self.layouts.get(stimulus.id)
         ways = super().presentations(stimulus, capabilities, kind)
-        asked = (way for way in ways if way.arm not in self.steps or _is_of(stimulus, self.steps[way.arm]))
-        return (replace(way, layout=layout if way.arm in self.crossed else None) for way in asked)
+        asked = (way for way in ways if way.variant not in self.steps or _is_of(stimulus, self.steps[way.variant]))
+        return (replace(way, layout=layout if way.variant in self.crossed else None) for way in asked)
 
 
 def _is_of(stimulus: Stimulus, steps: Collection[float]) -> bool:
@@ -347,24 +350,24 @@ class PlannedTallies(PlannedCounts):
     """The orders of each stimulus: a pair counts once, however often it is repeated. Without strata, which would make a
     long table, except for the edits of tier 2, which share no measure."""
     quads: dict[tuple[str, str, str, str, float], dict[str, set[tuple[str, Order]]]] = field(default_factory=dict)
-    """The versions and orders of each quad."""
+    """The versions and orders of each crossed pair."""
     prompts: set[str] = field(default_factory=set)
     """Vacuum prompts seen: each counts once, however often it is repeated."""
 
     def add(self, trial: Trial, stimulus: Stimulus) -> None:
-        task, arm, family = stimulus.cluster, trial.presentation.arm, stimulus.family
-        self.calls[task, arm, family, stimulus.stratum, stimulus.delta] += 1
-        if family != "vacuum":
+        task, variant, family = stimulus.cluster, trial.presentation.variant, stimulus.family
+        self.calls[task, variant, family, stimulus.stratum, stimulus.delta] += 1
+        if family != "blank":
             order, delta = trial.presentation.order, stimulus.delta or 0.0
             stratum = stimulus.stratum if family in TIER_2 or family == Family.CONFLICT else ""
-            pairs = self.pairs.setdefault((task, arm, family, delta, stratum), {})
+            pairs = self.pairs.setdefault((task, variant, family, delta, stratum), {})
             pairs.setdefault(trial.stimulus_id, set()).add(order)
-            if stimulus.quad:
-                quads = self.quads.setdefault((task, arm, family, stratum, delta), {})
-                quads.setdefault(stimulus.quad, set()).add((stimulus.version, order))
+            if stimulus.crossed_pair:
+                quads = self.quads.setdefault((task, variant, family, stratum, delta), {})
+                quads.setdefault(stimulus.crossed_pair, set()).add((stimulus.version, order))
         elif trial.prompt_id not in self.prompts:
             self.prompts.add(trial.prompt_id)
-            self.vacuum[task, arm, stimulus.stratum] += 1
+            self.vacuum[task, variant, stimulus.stratum] += 1
 
     def tallies(self) -> Tallies:
         vacuum = tuple(VacuumTally(*key, count, 0.0, 0) for key, count in self.vacuum.items())
@@ -373,8 +376,8 @@ class PlannedTallies(PlannedCounts):
                 vacuum=vacuum,
                 calls=tuple(CallTally(*key, planned=count, graded=count) for key, count in self.calls.items()),
                 grade_pairs=tuple(
-                    GradePairTally(task, arm, family, stratum, delta, both, equal=both, incomplete=lost)
-                    for task, arm, family, delta, stratum, both, lost in self._pairs()
+                    GradePairTally(task, variant, family, stratum, delta, both, equal=both, incomplete=lost)
+                    for task, variant, family, delta, stratum, both, lost in self._pairs()
                 ),
             )
         return Tallies(
@@ -383,7 +386,7 @@ class PlannedTallies(PlannedCounts):
             pairs=tuple(
                 PairTally(
                     task,
-                    arm,
+                    variant,
                     family,
                     delta,
                     both,
@@ -392,7 +395,7 @@ class PlannedTallies(PlannedCounts):
                     incomplete=lost,
                     stratum=stratum,
                 )
-                for task, arm, family, delta, stratum, both, lost in self._pairs()
+                for task, variant, family, delta, stratum, both, lost in self._pairs()
             ),
             quads=tuple(self._quads()),
         )

@@ -38,31 +38,31 @@ FILES = (".yaml", ".yml")
 def write_stimulus_set(study: DatasheetStudy) -> StimulusSet:
     """Returns the study's stimuli, built once for each set of tasks, size and seed. Raises if a gate fails."""
     materials, size, seed = chosen_materials(study), recipe(study.spec.design.size), study.spec.seed
-    carriers = chosen_carriers(study)
+    own_answers = chosen_own_answers(study)
     made_of = {"tasks": _tasks_json(materials), "size": asdict(size), "seed": seed, "makers": MAKERS}
-    if carriers is not None:
+    if own_answers is not None:
         makers = [*MAKERS, carrier_pairs.MAKER, carrier_crossing.MAKER]
-        made_of |= {"carriers": [asdict(carrier) for carrier in carriers], "makers": makers}
+        made_of |= {"own_answers": [asdict(carrier) for carrier in own_answers], "makers": makers}
     folder = study.folder / "stimuli" / digest("stimulus set", made_of)[:12]
     if (folder / "manifest.json").exists():
         return StimulusSet(folder)
-    stimuli, gates = build_stimuli(materials, size, seed=seed, carriers=carriers)
+    stimuli, gates = build_stimuli(materials, size, seed=seed, own_answers=own_answers)
     refuse_unsound(gates)
     return write_stimuli(folder, stimuli, about=_about(study, materials, gates))
 
 
 def build_stimuli(
-    materials: Materials, size: Recipe, *, seed: int, carriers: Sequence[Carrier] | None = None
+    materials: Materials, size: Recipe, *, seed: int, own_answers: Sequence[Carrier] | None = None
 ) -> tuple[list[Stimulus], list[GateResult]]:
     """Builds the stimuli and checks every gate: those of tier 1 on the tasks, one of tier 2 on the carriers."""
     built, tried = _from_tasks(materials, size, seed)
     stimuli, gates = list(built), list(tried)
-    if carriers is None:
+    if own_answers is None:
         return stimuli, gates
     carried, again = (
-        [*carrier_stimuli(carriers, seed=seed), *carrier_quads(carriers, seed=seed)] for _ in ("once", "again")
+        [*carrier_stimuli(own_answers, seed=seed), *carrier_quads(own_answers, seed=seed)] for _ in ("once", "again")
     )
-    return stimuli + carried, [*gates, carriers_checked(carriers, carried, again)]
+    return stimuli + carried, [*gates, carriers_checked(own_answers, carried, again)]
 
 
 # Several studies of one process, such as those of a notebook, mostly have the same tasks, size and seed.
@@ -72,21 +72,21 @@ def _from_tasks(materials: Materials, size: Recipe, seed: int) -> tuple[tuple[St
     return stimuli, tuple(try_gates(materials, stimuli, datasheet_stimuli(materials, size, seed=seed)))
 
 
-def chosen_carriers(study: DatasheetStudy) -> list[Carrier] | None:
+def chosen_own_answers(study: DatasheetStudy) -> list[Carrier] | None:
     """Returns the user's own answers, if the study names a file of them."""
-    if study.spec.carriers is None:
+    if study.spec.own_answers is None:
         return None
-    path = inside(study.folder, study.spec.carriers)
+    path = inside(study.folder, study.spec.own_answers)
     if not path.is_file():
         raise UsageError(
-            f"no file of your own answers {study.spec.carriers}", fix=f"create {path}, or remove `carriers`"
+            f"no file of your own answers {study.spec.own_answers}", fix=f"create {path}, or remove `own_answers`"
         )
     return read_carriers(load_yaml(path))
 
 
 def chosen_materials(study: DatasheetStudy) -> Materials:
     """Returns the built-in tasks for the study's size, or the tasks, families and files that the study names."""
-    ladder, names = study.spec.design.ladder, study.spec.tasks
+    ladder, names = study.spec.design.graded, study.spec.tasks
     if names is None:
         return builtin_materials(ladder, recipe(study.spec.design.size).tasks)
     if ladder == "filler":
@@ -104,7 +104,7 @@ def _places(study: DatasheetStudy, name: str) -> list[Place]:
         if not isinstance(family, Family):
             raise UsageError(
                 f"{name}: its tasks have fillers, but do not say what asks for each fact",
-                fix="add context, request, about and asks, or set design: {ladder: filler}",
+                fix="add context, request, about and asks, or set design: {graded: filler}",
             )
         return [(family, place) for place in range(len(family.sets))]
     # Read only where one is named: that takes longer than reading a whole study.
@@ -117,7 +117,7 @@ def _filler_tasks(study: DatasheetStudy, name: str) -> list[Task]:
     if name.endswith(FILES):
         tasks = load_family(inside(study.folder, name))
         if isinstance(tasks, Family):
-            raise UsageError(f"{name}: its tasks have no fillers", fix="remove design: {ladder: filler}")
+            raise UsageError(f"{name}: its tasks have no fillers", fix="remove design: {graded: filler}")
         return tasks
     known = filler_tasks()
     return _known(name, [task for task in known if name in (task.id, task.family)], (task.family for task in known))
@@ -165,7 +165,7 @@ def _about(study: DatasheetStudy, materials: Materials, gates: Sequence[GateResu
     return {
         "size": study.spec.design.size,
         "seed": study.spec.seed,
-        "ladder": study.spec.design.ladder,
+        "graded": study.spec.design.graded,
         "tasks": materials.ids,
         "task_families": dict(Counter(task.family for task in materials.of_each())),
         "domains": dict(Counter(task.domain for task in materials.of_each())),
@@ -197,7 +197,7 @@ def _tiers(counts: Mapping[str, int], carriers: int) -> list[str]:
     """Derives the tiers from the families that occur."""
     tiers = ["T1: answers made from templates"] if counts.keys() - TIER_2 else []
     if carriers:
-        crossed = ", or crossed with contexts" if StimulusFamily.CARRIER_FIGURES in counts else ""
+        crossed = ", or crossed with contexts" if StimulusFamily.OWN_FIGURES in counts else ""
         edits = f"with facts deleted or corrupted{crossed}, or with a new layout"
         tiers.append(f"T2: {carriers} of your own answers, {edits}")
     return tiers

@@ -104,7 +104,7 @@ def render_pairs_markdown(report: PairsReport) -> str:
 
 def page_of(report: PairsReport) -> PairsPage:
     """Returns the parts of a report's page."""
-    own = [measure for measure in report.measures if measure.arm == BASELINE]
+    own = [measure for measure in report.measures if measure.variant == BASELINE]
     by_key = {(measure.name, measure.stratum, measure.group): measure for measure in own}
     titles = {measure.name: measure.title for measure in own}
 

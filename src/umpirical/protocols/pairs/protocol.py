@@ -22,7 +22,7 @@ from umpirical.protocols.pairs.stimuli import MadePairs, make_pairs, write_pairs
 from umpirical.protocols.protocol import (
     DataSource,
     DecidesByPolicy,
-    HoldsToLimits,
+    HoldsToChecks,
     NewStudy,
     Protocol,
     Study,
@@ -53,7 +53,7 @@ edits: [inline-spacing, markdown-or-plain]
 sides: [chosen, rejected]
 
 # Acceptance thresholds.
-policy: {{accuracy: {policy.accuracy}, same_slot: {policy.same_slot}, changes: {policy.changes}}}
+policy: {{accuracy: {policy.accuracy}, same_position: {policy.same_position}, changes: {policy.changes}}}
 
 design:
   repeats: 1    # with 2 or more, the effect of edits is adjusted for the judge's own noise
@@ -78,14 +78,14 @@ concurrency: 16
 """
 
 SAMPLE = 200
-"""Number of pairs: enough for a sound judge to pass every limit, and few enough to be cheap."""
+"""Number of pairs: enough for a sound judge to pass every check, and few enough to be cheap."""
 
 MOST_NEEDED = 100_000
-"""Pairs beyond which a limit is as good as out of reach."""
+"""Pairs beyond which a check is as good as out of reach."""
 
 RIGHT, POSITIONAL, SWAYED = 0.93, 0.03, 0.01
-"""A judge that is clearly better than the limits: right in both orders, with the same slot in both, with verdicts that
-harmless edits change."""
+"""A judge clearly better than the thresholds: the shares of pairs that it gets right, in which it follows the position,
+and in which a harmless edit changes its verdict."""
 
 SOUND_WORDS = "right about 93% of the pairs, follows the position in 3% and edits in 1%"
 
@@ -118,14 +118,14 @@ def start_pairs_study(folder: Path, data: Path) -> NewStudy:
 
 
 def pairs_needed(policy: PairsPolicy) -> int | None:
-    """Returns the fewest pairs with which a sound judge is shown to keep every limit; None if it does not keep them."""
-    if policy.accuracy >= RIGHT or policy.same_slot <= POSITIONAL or policy.changes <= SWAYED:
+    """Returns the fewest pairs with which a sound judge is shown to keep every check; None if it does not keep them."""
+    if policy.accuracy >= RIGHT or policy.same_position <= POSITIONAL or policy.changes <= SWAYED:
         return None
 
     def enough(pairs: int) -> bool:
         return (
             wilson(RIGHT * pairs, pairs)[0] >= policy.accuracy
-            and wilson(POSITIONAL * pairs, pairs)[1] <= policy.same_slot
+            and wilson(POSITIONAL * pairs, pairs)[1] <= policy.same_position
             and wilson(SWAYED * pairs, pairs)[1] <= policy.changes
             # Each pair takes two calls at least, all of which have a verdict.
             and wilson(0, 2 * pairs)[1] <= policy.without_verdict
@@ -154,17 +154,17 @@ def _guessed(read: ReadPairs) -> Iterator[str]:
     """Yields what was taken for what, so that the user can correct it."""
     yield f"{read.rows:,} rows, {len(read.pairs):,} labeled pairs; columns found by name:"
     yield from (f"  {role:9} {column}" for role, column in read.columns.items())
-    yield from (f"  {count:,} rows excluded: {reason}" for reason, count in read.left_out.items())
+    yield from (f"  {count:,} rows excluded: {reason}" for reason, count in read.excluded.items())
 
 
 # The protocol of labelled pairs.
 
 
-class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsReport], HoldsToLimits[PairsReport]):
+class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsReport], HoldsToChecks[PairsReport]):
     """Judges that compare, on pairs of answers of which one was chosen."""
 
     name = "pairs"
-    version = "umpirical-pairs/1"
+    version = "umpirical-pairs/2"
     shelf = SHELF
     mark = "dataset"
     spec = PairsStudySpec
@@ -176,7 +176,7 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsRepo
 
     def open(self, spec: PairsStudySpec, folder: Path, *, outside: bool) -> PairsStudy:
         inside(folder, spec.dataset.path, outside=outside)
-        judges = [resolve_prompts(judge, folder, spec.design.arms, hidden={}) for judge in spec.judges]
+        judges = [resolve_prompts(judge, folder, spec.design.variants, hidden={}) for judge in spec.judges]
         for judge in judges:
             if named := columns_of(judge):
                 raise UsageError(
@@ -245,7 +245,7 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsRepo
         return held_to(record, published.policy)
 
     def summary(self, record: PairsReport) -> Mapping[str, Any]:
-        return {"limits": {limit.measure: limit.verdict for limit in record.limits}}
+        return {"checks": {check.measure: check.verdict for check in record.checks}}
 
     def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> NewStudy | None:
         return start_pairs_study(folder, data) if not told and are_pairs(data) else None
@@ -256,7 +256,7 @@ def _notes(study: PairsStudy, made: MadePairs) -> Iterator[str]:
     prompts = len({pair.cluster for pair in read.pairs})
     yield f"dataset {Path(study.spec.dataset.path).name}: {read.rows:,} rows, {read.taken:,} used"
     yield f"  {len(read.pairs):,} labeled pairs of {prompts:,} prompts"
-    yield from (f"  {count:,} rows excluded: {reason}" for reason, count in read.left_out.items())
+    yield from (f"  {count:,} rows excluded: {reason}" for reason, count in read.excluded.items())
     yield "  columns: " + ", ".join(f"{role} is {column}" for role, column in read.columns.items())
     for edit in study.spec.edits:
         yield f"{edit}: {made.made.get(edit, 0):,} pairs edited by a program, {made.unchanged.get(edit, 0):,} unchanged"

@@ -1,4 +1,4 @@
-"""The record of labeled pairs, `judge-pairs/1`: one comparing judge, and everything on its page."""
+"""The record of labeled pairs, `judge-pairs/2`: one comparing judge, and everything on its page."""
 
 from typing import Literal
 
@@ -8,9 +8,9 @@ from umpirical.protocols.pairs.spec import PairsPolicy
 from umpirical.reports.decision import PartsDecision
 from umpirical.reports.record import (
     AuditRow,
+    CheckRecord,
     GroupedMeasure,
     JudgeRecord,
-    LimitRecord,
     ReasoningRecord,
     Record,
     ResultRecord,
@@ -39,7 +39,7 @@ class PairsData(Strict):
     taken: int = Field(description="Rows of the sample.")
     pairs: int = Field(description="Of those: distinct labeled pairs.")
     clusters: int = Field(description="Number of prompts, or of clusters set in the study.")
-    left_out: dict[str, int] = Field(description="Rows of the sample without a valid pair, by reason.")
+    excluded: dict[str, int] = Field(description="Rows of the sample without a valid pair, by reason.")
     columns: dict[str, str] = Field(description="Columns read, by role.")
     longer: dict[str, int] = Field(description="Pairs by the longer answer in characters: chosen, rejected, neither.")
     longer_chosen: ResultRecord = Field(
@@ -67,7 +67,7 @@ class WrongChoice(Strict):
     rejected: str
     right: float = Field(description="Share of answers that pick the chosen one.")
     wrong: float = Field(description="Share of answers that pick the other; the rest are ties and abstentions.")
-    slot_1: float = Field(description="Share of answers that pick the first position.")
+    position_1: float = Field(description="Share of answers that pick the first position.")
 
 
 class PairsDecision(PartsDecision):
@@ -79,14 +79,14 @@ class PairsDecision(PartsDecision):
 class PairsReport(Record):
     """The report of one comparing judge on labeled pairs."""
 
-    format: Literal["judge-pairs/1"] = "judge-pairs/1"
+    format: Literal["judge-pairs/2"] = "judge-pairs/2"
     judge: JudgeRecord
     run: RunRecord
     data: PairsData
     complete: bool = Field(description="Every planned trial has a response.")
     policy: PairsPolicy
     decision: PairsDecision
-    limits: list[LimitRecord]
+    checks: list[CheckRecord]
     measures: list[PairsMeasure]
     findings: list[str]
     wrong: list[WrongChoice] = Field(default=[])

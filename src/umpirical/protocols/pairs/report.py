@@ -24,9 +24,9 @@ from umpirical.protocols.pairs.record import (
 )
 from umpirical.protocols.pairs.spec import ACCURACY, LEAN, PairsPolicy
 from umpirical.protocols.pairs.stimuli import SIDE
+from umpirical.reports.checks import hold_intervals
 from umpirical.reports.decision import Parts, decide_in_parts, find, said_with_need, weak_parts
 from umpirical.reports.facts import run_facts
-from umpirical.reports.limits import hold_intervals
 from umpirical.reports.record import measure_record, why_unfinished
 from umpirical.runs.judgments import Facts, read_judgments
 from umpirical.runs.run import Run
@@ -70,7 +70,7 @@ def _facts(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> dict[s
     return {
         "winner": better.candidate if isinstance(better, GivenWinner) else None,
         "parent": stimulus.parent,
-        "quad": "",
+        "crossed_pair": "",
         "version": "",
         "side": stimulus.stratum.removeprefix(f"{SIDE}="),
         "groups": [f"{name}={value}" for name, value in sorted(stimulus.strata.items())],
@@ -81,7 +81,7 @@ FACTS = Facts(
     {
         "winner": "int32",
         "parent": "string",
-        "quad": "string",
+        "crossed_pair": "string",
         "version": "string",
         "side": "string",
         "groups": "list<string>",
@@ -116,10 +116,10 @@ def held_to(report: PairsReport, policy: PairsPolicy) -> PairsReport:
 
 def _held(parts: Mapping[str, Any], policy: PairsPolicy) -> PairsReport:
     measures, data = parts["measures"], parts["data"]
-    asked = policy.limits(_changes(measures))
-    limits = hold_intervals(asked, measures)
+    asked = policy.checks(_changes(measures))
+    checks = hold_intervals(asked, measures)
     # A study without edits asks nothing of them, and says so.
-    held = [limit for limit in limits if data.edits or limit.measure != CHANGE]
+    held = [check for check in checks if data.edits or check.measure != CHANGE]
     weak = list(weak_parts(measures, asked, {ACCURACY: "it is right in"}, lambda one: one.group))
     unknown = list(_unknown(data))
     decision = decide_in_parts(
@@ -130,18 +130,18 @@ def _held(parts: Mapping[str, Any], policy: PairsPolicy) -> PairsReport:
         unfinished=why_unfinished(complete=parts["complete"], audit=parts["audit"]),
         say=said_with_need,
     )
-    return PairsReport(**{**parts, "policy": policy, "limits": limits, "decision": decision})
+    return PairsReport(**{**parts, "policy": policy, "checks": checks, "decision": decision})
 
 
 def _changes(measures: Sequence[PairsMeasure]) -> str:
     """Returns the measure of what edits change. Where calls were made once, noise is not known: all changes count."""
-    whole = [one for one in measures if not (one.stratum or one.group) and one.arm == BASELINE]
+    whole = [one for one in measures if not (one.stratum or one.group) and one.variant == BASELINE]
     known = any(one.name == EXCESS and isinstance(one.result, Estimate) for one in whole)
     return EXCESS if known else CHANGE
 
 
 def _unknown(data: PairsData) -> Iterator[str]:
-    """Yields what these pairs cannot show of a judge that keeps every limit."""
+    """Yields what these pairs cannot show of a judge that keeps every check."""
     if not data.edits:
         yield "Not measured: whether harmless edits change its verdicts."
 
@@ -154,7 +154,7 @@ def _data(stimuli: StimulusSet, about: Mapping[str, Any]) -> PairsData:
         [Counted(cluster, longer[cluster], size) for cluster, size in sorted(sizes.items())],
         unit="pair",
         empty="there are no pairs",
-        left_out={},
+        excluded={},
     )
     return PairsData(
         source=about["dataset"],
@@ -162,7 +162,7 @@ def _data(stimuli: StimulusSet, about: Mapping[str, Any]) -> PairsData:
         taken=made["taken"],
         pairs=made["pairs"],
         clusters=len(sizes),
-        left_out=made["left_out"],
+        excluded=made["excluded"],
         columns=made["columns"],
         longer=made[LONGER],
         longer_chosen=share,
@@ -197,5 +197,5 @@ def _wrong(rows: Sequence[WorstPair], stimuli: Iterable[Stimulus]) -> Iterator[W
             rejected=shown.candidates[1 - place][:LONGEST],
             right=row.right,
             wrong=row.wrong,
-            slot_1=row.slot_1,
+            position_1=row.position_1,
         )

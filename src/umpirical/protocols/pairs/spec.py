@@ -8,8 +8,8 @@ from pydantic import Field, model_validator
 
 from umpirical.datasets.pairs import PairDatasetSpec, Side
 from umpirical.protocols.protocol import Study, StudySpec
-from umpirical.reports.limits import NO_VERDICT
-from umpirical.reports.policy import Limit, NamedPolicy, Shelf, shipped_policy
+from umpirical.reports.checks import NO_VERDICT
+from umpirical.reports.policy import Check, NamedPolicy, Shelf, shipped_policy
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, ProvedPerturbation
 from umpirical.store.yaml_files import YamlDocument
 
@@ -45,8 +45,8 @@ class PairsPolicy(NamedPolicy):
         lt=1,
         description="The same, with equal weight for pairs whose longer answer is right and wrong.",
     )
-    same_slot: float = Field(
-        default=_SHIPPED["same_slot"],
+    same_position: float = Field(
+        default=_SHIPPED["same_position"],
         gt=0,
         lt=1,
         description="Maximum excess of one position over the other, as a share of calls.",
@@ -71,15 +71,15 @@ class PairsPolicy(NamedPolicy):
         own = isinstance(given, dict) and any(given[name] != _SHIPPED.get(name) for name in given)
         return {"policy": Shelf.unnamed, **given} if own else given
 
-    def limits(self, changes: str) -> tuple[Limit, ...]:
-        """Returns the limits. `changes` is the measure of what edits change."""
+    def checks(self, changes: str) -> tuple[Check, ...]:
+        """Returns the checks. `changes` is the measure of what edits change."""
         return (
-            Limit(measure=ACCURACY, at_least=self.accuracy),
-            Limit(measure=AGREEMENT, at_least=self.agreement),
-            Limit(measure=BEYOND_LENGTH, at_least=self.beyond_length),
-            Limit(measure=LEAN, at_most=self.same_slot),
-            Limit(measure=changes, at_most=self.changes),
-            *(Limit(measure=name, at_most=self.without_verdict) for name in NO_VERDICT),
+            Check(measure=ACCURACY, at_least=self.accuracy),
+            Check(measure=AGREEMENT, at_least=self.agreement),
+            Check(measure=BEYOND_LENGTH, at_least=self.beyond_length),
+            Check(measure=LEAN, at_most=self.same_position),
+            Check(measure=changes, at_most=self.changes),
+            *(Check(measure=name, at_most=self.without_verdict) for name in NO_VERDICT),
         )
 
 

@@ -1,6 +1,6 @@
 """The stimulus set of labelled pairs: every pair as it is, and with one of its answers edited.
 
-The chosen answer is content u in about half of the pairs, drawn by the seed: both orders are asked of every pair, and a
+The chosen answer is content a in about half of the pairs, drawn by the seed: both orders are asked of every pair, and a
 server that sees them one after the other must not learn from which comes first.
 """
 
@@ -47,7 +47,7 @@ def make_pairs(study: PairsStudy) -> MadePairs:
     spec = study.spec
     read = read_pairs(spec.dataset, study.folder, seed=spec.seed)
     if len({pair.cluster for pair in read.pairs}) < LEAST:
-        why = "".join(f"; {count:,} rows: {reason}" for reason, count in read.left_out.items())
+        why = "".join(f"; {count:,} rows: {reason}" for reason, count in read.excluded.items())
         raise UsageError(
             f"{spec.dataset.path}: {len(read.pairs):,} pairs with different prompts are too few{why}",
             fix=f"provide pairs from at least {LEAST} prompts, or set columns.cluster",
@@ -65,7 +65,7 @@ def write_pairs_set(study: PairsStudy) -> StimulusSet:
         "rows": made.read.rows,
         "taken": made.read.taken,
         "pairs": len(made.read.pairs),
-        "left_out": dict(made.read.left_out),
+        "excluded": dict(made.read.excluded),
         "columns": dict(made.read.columns),
         LONGER: dict(Counter(pair.longer for pair in made.read.pairs)),
         "made": dict(made.made),

@@ -1,4 +1,4 @@
-"""Judges under the same stress tests, in one study or in several: record `stress-comparison/1`, page and card.
+"""Judges under the same stress tests, in one study or in several: record `stress-comparison/2`, page and card.
 
 Studies have data and scales of their own, so nothing is added up over them.
 """
@@ -21,7 +21,7 @@ from umpirical.measures.contrasts import EQUIVALENCE_LEVEL, contrasts_between
 from umpirical.measures.estimates.labels import KAPPA, agreement_difference
 from umpirical.protocols.protocol import Documents, write_documents
 from umpirical.protocols.stress.heat_map import CLOSENESS, SIGNS, PassRates, Spread, pass_rates, shade
-from umpirical.protocols.stress.policy import NO_LIMIT, TestKind, interval_words, value_words
+from umpirical.protocols.stress.policy import NO_THRESHOLD, TestKind, interval_words, value_words
 from umpirical.protocols.stress.record import (
     CellVerdict,
     DatasetRecord,
@@ -55,7 +55,7 @@ from umpirical.reports.comparison import (
 )
 from umpirical.reports.numbers import count, units
 from umpirical.reports.pages import environment, plain, quoted
-from umpirical.reports.record import JudgeRecord, LimitVerdict, RunRecord, SpendRecord, Strict, record_json
+from umpirical.reports.record import CheckVerdict, JudgeRecord, RunRecord, SpendRecord, Strict, record_json
 from umpirical.runs.run import Run
 
 
@@ -92,7 +92,7 @@ class ComparedStudy(Strict):
 class StressComparison(Strict):
     """A comparison of judges on stress tests."""
 
-    format: Literal["stress-comparison/1"] = "stress-comparison/1"
+    format: Literal["stress-comparison/2"] = "stress-comparison/2"
     judges: list[ComparedJudge]
     studies: list[ComparedStudy]
     findings: list[str]
@@ -209,7 +209,7 @@ def _recorded(
 
 def _measured(study: Sequence[ReadStress], one: PairedDifference) -> StressMeasure | None:
     known = (measure for each in study for measure in each.report.measures)
-    return next((m for m in known if (m.name, m.stratum, m.arm) == (one.measure, one.stratum, BASELINE)), None)
+    return next((m for m in known if (m.name, m.stratum, m.variant) == (one.measure, one.stratum, BASELINE)), None)
 
 
 def _study(
@@ -224,7 +224,7 @@ def _study(
             complete=each.report.complete,
             tests=each.report.tests,
             verdicts=each.report.verdicts,
-            measures=[m for m in each.report.measures if m.arm == BASELINE and not m.group and m.name in shown],
+            measures=[m for m in each.report.measures if m.variant == BASELINE and not m.group and m.name in shown],
             spend=each.report.spend,
             writing=each.report.writing,
         )
@@ -249,8 +249,8 @@ def _findings(study: ComparedStudy, name: str) -> Iterator[str]:
 
 
 def _outcome(side: StressSide, titles: Mapping[str, str]) -> str:
-    """Says what came of each test that has a limit. One that could not be judged is neither passed nor open."""
-    held = [cell for cell in side.verdicts if cell.why != NO_LIMIT]
+    """Says what came of each test that has a check. One that could not be judged is neither passed nor open."""
+    held = [cell for cell in side.verdicts if cell.why != NO_THRESHOLD]
     of_each = Counter(cell.verdict for cell in held)
     failed = [titles[cell.test] for cell in held if cell.verdict == "FAIL"]
     parts = [
@@ -290,7 +290,7 @@ class JudgeSign:
 class Standing:
     """One judge in one study: how its tests ended, and its rates of expected labels."""
 
-    verdicts: tuple[tuple[str, LimitVerdict, int], ...]
+    verdicts: tuple[tuple[str, CheckVerdict, int], ...]
     """Sign, verdict and number of tests, of the verdicts that there are."""
     spread: Spread | None
     worst: str

@@ -30,7 +30,8 @@ create temp macro same(given, score, other, other_score, is_value) as
 # A verdict given with another seed or other parameters of sampling is not a repeat of the same request.
 _VERDICTS = """
 create temp table verdict as
-select cluster, arm, family as test, coalesce(prompt, '') as prompt, stimulus_id, parent, expectation, gold, gold_score,
+select cluster, variant, family as test, coalesce(prompt, '') as prompt, stimulus_id, parent, expectation, gold,
+  gold_score,
   groups, repeat, characters, words,
   case when sampling <> '' then 'sampling' when seed is not null then 'seeds' else 'stability' end as way,
   outcome = 'verdict' and label is null as is_value,
@@ -44,10 +45,10 @@ from judgment
 _RETESTS = """
 create temp table retest as
 with answered as (
-  select arm, test, prompt, stimulus_id, given, count(*) as times
+  select variant, test, prompt, stimulus_id, given, count(*) as times
   from verdict where way = 'stability' and given is not null group by all
 )
-select arm, test, prompt, stimulus_id, sum(times) as answers,
+select variant, test, prompt, stimulus_id, sum(times) as answers,
   1 - sum(times * (times - 1)) / (sum(times) * (sum(times) - 1)) as flips
 from answered group by all having sum(times) > 1
 """
@@ -55,7 +56,7 @@ from answered group by all having sum(times) > 1
 # One row for each changed text; the averages go over all combinations of answers to it and to its original. The rows of
 # one part of the originals: all at once would have to fit in memory.
 _PAIRS = """
-select c.cluster, c.arm, c.test, c.prompt, c.stimulus_id, c.parent, any_value(c.expectation) as expectation,
+select c.cluster, c.variant, c.test, c.prompt, c.stimulus_id, c.parent, any_value(c.expectation) as expectation,
   any_value(c.groups) as groups, any_value(c.gold) as gold, any_value(o.gold) as original_gold,
   avg((not same(c.given, c.score, o.given, o.score, c.is_value))::double) as changed,
   avg((case when c.gold_score is null then c.given = c.gold and o.given <> c.gold
@@ -69,15 +70,16 @@ select c.cluster, c.arm, c.test, c.prompt, c.stimulus_id, c.parent, any_value(c.
   avg(c.score - o.score) as shift, avg(abs(c.score - o.score)) as distance,
   any_value((r.flips + again.flips) / 2) as retest
 from verdict c
-left join verdict o on o.stimulus_id = c.parent and o.arm = c.arm and o.prompt = c.prompt and o.way = 'stability'
+left join verdict o on o.stimulus_id = c.parent and o.variant = c.variant and o.prompt = c.prompt
+  and o.way = 'stability'
   and o.test = 'original' and hash(o.stimulus_id) % {parts} = {part}
 cross join lateral (
   -- False and unknown is false: a missing verdict has to be kept out by hand.
   select c.gold <> '' and o.gold <> '' and c.given is not null and o.given is not null as golden
 )
-left join retest r on r.stimulus_id = c.parent and r.arm = c.arm and r.prompt = c.prompt
+left join retest r on r.stimulus_id = c.parent and r.variant = c.variant and r.prompt = c.prompt
   and hash(r.stimulus_id) % {parts} = {part}
-left join retest again on again.stimulus_id = c.stimulus_id and again.arm = c.arm and again.prompt = c.prompt
+left join retest again on again.stimulus_id = c.stimulus_id and again.variant = c.variant and again.prompt = c.prompt
 where c.expectation in ('same-verdict', 'flipped-verdict') and c.test <> 'original'
   and hash(c.parent) % {parts} = {part}
 group by all
@@ -88,7 +90,7 @@ PART = 100_000
 
 _CHANGE_TALLIES = """
 with grouped as (select *, unnest(list_concat([''], groups)) as part from pair)
-select cluster, arm, test, part as "group", expectation, count(g.changed) as pairs,
+select cluster, variant, test, part as "group", expectation, count(g.changed) as pairs,
   coalesce(sum(g.changed), 0) as changed, coalesce(sum(g.moved), 0) as moved,
   coalesce(sum(g.right_on_both), 0) as right_on_both, count(g.moved) as golden,
   coalesce(sum(g.shift), 0) as shift, coalesce(sum(g.distance), 0) as distance,
@@ -104,33 +106,33 @@ from grouped g group by all order by all
 # agreement are those of its own prompt: what it said of originals with the prompt of a test is only compared.
 _REPEAT_TALLIES = """
 with counted as (
-  select cluster, arm, way as test, any_value(groups) as groups, stimulus_id,
+  select cluster, variant, way as test, any_value(groups) as groups, stimulus_id,
     given, any_value(score) as score, count(*) as times
-  from verdict where test = 'original' and prompt = '' group by cluster, arm, way, stimulus_id, given
+  from verdict where test = 'original' and prompt = '' group by cluster, variant, way, stimulus_id, given
 ), item as (
-  select cluster, arm, test, any_value(groups) as groups, stimulus_id, sum(times) as asked,
+  select cluster, variant, test, any_value(groups) as groups, stimulus_id, sum(times) as asked,
     list({'given': given, 'times': times, 'score': score} order by given) filter (given is not null) as answers
-  from counted group by cluster, arm, test, stimulus_id
+  from counted group by cluster, variant, test, stimulus_id
 ), grouped as (select *, unnest(list_concat([''], groups)) as part from item)
-select cluster, arm, test, part as "group", coalesce(g.answers, []) as answers, count(*) as items, asked
-from grouped g where asked > 1 group by cluster, arm, test, part, g.answers, asked order by all
+select cluster, variant, test, part as "group", coalesce(g.answers, []) as answers, count(*) as items, asked
+from grouped g where asked > 1 group by cluster, variant, test, part, g.answers, asked order by all
 """
 
 # An item counts once for all of its repeats: each verdict by its share of the item's verdicts.
 _GOLD_TALLIES = """
 with counted as (
-  select cluster, arm, test, any_value(groups) as groups, stimulus_id, gold, gold_score, given,
+  select cluster, variant, test, any_value(groups) as groups, stimulus_id, gold, gold_score, given,
     any_value(score) as score, any_value(characters) as characters, any_value(words) as words, count(*) as times
   from verdict where gold <> '' and way = 'stability' and (prompt = '' or test <> 'original')
-  group by cluster, arm, test, stimulus_id, gold, gold_score, given
+  group by cluster, variant, test, stimulus_id, gold, gold_score, given
 ), shared as (
   select *, bool_or(given is not null) over item as answered,
     times / sum(times) filter (given is not null) over item as share
-  from counted window item as (partition by arm, stimulus_id)
+  from counted window item as (partition by variant, stimulus_id)
 ), grouped as (
   select *, unnest(list_concat([''], groups)) as part from shared where given is not null or not answered
 )
-select cluster, arm, test, part as "group", gold, coalesce(g.given, '') as given, gold_score, score as given_score,
+select cluster, variant, test, part as "group", gold, coalesce(g.given, '') as given, gold_score, score as given_score,
   sum(case when answered then share else 1 end) as items, characters, words
 from grouped g group by all order by all
 """
@@ -139,30 +141,30 @@ from grouped g group by all order by all
 # that differs from the gold label, and one that changes when asked again.
 _WORST = f"""
 with wrong as (
-  select arm, test, prompt, 'changed' as kind, stimulus_id, parent as original_id,
+  select variant, test, prompt, 'changed' as kind, stimulus_id, parent as original_id,
     coalesce(distance, changed) as distance
   from pair where expectation = 'same-verdict' and changed > 0
   union all
-  select arm, test, prompt, 'unmoved', stimulus_id, parent, 1 - moved
+  select variant, test, prompt, 'unmoved', stimulus_id, parent, 1 - moved
   from pair where expectation = 'flipped-verdict' and moved < 1
   union all
-  select arm, test, prompt, 'wrong', stimulus_id, if(test = 'original', stimulus_id, ''),
+  select variant, test, prompt, 'wrong', stimulus_id, if(test = 'original', stimulus_id, ''),
     avg(coalesce(abs(score - gold_score), (given <> gold)::double))
   from verdict where expectation = 'given-label' and way = 'stability' and given is not null
     and (prompt = '' or test <> 'original')
   group by all having bool_or(not same(given, score, gold, gold_score, is_value))
   union all
-  select arm, 'stability', prompt, 'unsteady', stimulus_id, stimulus_id, flips
+  select variant, 'stability', prompt, 'unsteady', stimulus_id, stimulus_id, flips
   from retest where test = 'original' and prompt = '' and flips > 0
 )
 select * from wrong
-qualify row_number() over (partition by arm, test order by distance desc, stimulus_id) <= {WORST}
-order by arm, test, distance desc, stimulus_id
+qualify row_number() over (partition by variant, test order by distance desc, stimulus_id) <= {WORST}
+order by variant, test, distance desc, stimulus_id
 """  # noqa: S608  # the number is ours
 
 _ANSWERS = """
 select stimulus_id, list(coalesce(given, 'no verdict') order by repeat) as answers
-from verdict where arm = ? and prompt = ? and way = 'stability' and stimulus_id in (select unnest(?)) group by all
+from verdict where variant = ? and prompt = ? and way = 'stability' and stimulus_id in (select unnest(?)) group by all
 """
 
 Wrong = Literal["changed", "unmoved", "wrong", "unsteady"]
@@ -172,7 +174,7 @@ Wrong = Literal["changed", "unmoved", "wrong", "unsteady"]
 class WorstRow:
     """A stimulus on which the judge went wrong, and what it said."""
 
-    arm: str
+    variant: str
     test: str
     prompt: str
     """The test whose prompt it was asked with; empty for the judge's own."""
@@ -215,7 +217,7 @@ class StressCounts:
         found = []
         for row in self._judgments.rows(_WORST):
             ids = [row["stimulus_id"], row["original_id"]]
-            answers = self._judgments.rows(_ANSWERS, [row["arm"], row["prompt"], ids])
+            answers = self._judgments.rows(_ANSWERS, [row["variant"], row["prompt"], ids])
             said = {each["stimulus_id"]: each["answers"] for each in answers}
             given, original = (tuple(said.get(stimulus, ())) for stimulus in ids)
             found.append(WorstRow(**row, given=given, original_given=original))
@@ -234,7 +236,7 @@ def _repeat_tally(row: dict[str, Any]) -> RepeatTally:
     scores = tuple(answer["score"] for answer in answers)
     return RepeatTally(
         cluster=row["cluster"],
-        arm=row["arm"],
+        variant=row["variant"],
         test=row["test"],
         group=row["group"],
         answers=tuple((answer["given"], answer["times"]) for answer in answers),

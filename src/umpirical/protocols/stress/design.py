@@ -25,7 +25,7 @@ from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, Alters
 
 @dataclass(frozen=True)
 class StressDesign(Design):
-    """Every text in every arm; more often where the judge's own noise has to be told from a change of the text."""
+    """Every text in every variant; more often where the judge's own noise has to be told from a change of the text."""
 
     original_repeats: int = 1
     """How often an original of the user's own data is asked."""
@@ -47,12 +47,12 @@ class StressDesign(Design):
         names = ("original_repeats", "changed_repeats", "seeds", "first_seed", "sampling", "test_prompts")
         # Default values are left out, so that a design keeps its id when new fields are added.
         own = {name: getattr(self, name) for name in names if getattr(self, name) != getattr(plain, name)}
-        return {"repeats": self.repeats, "arms": self.arms, **own}
+        return {"repeats": self.repeats, "variants": self.variants, **own}
 
     def most_ways(self) -> int:
         times = max(self.repeats, self.changed_repeats, self.original_repeats)
         prompts = 1 + len(self.test_prompts)
-        return len(self.arms) * (len(Order) * times * prompts + self.seeds + len(self.sampling))
+        return len(self.variants) * (len(Order) * times * prompts + self.seeds + len(self.sampling))
 
     def over(self, stimuli: Iterable[Stimulus]) -> "StressDesign":
         if not self.test_prompts:
@@ -68,17 +68,17 @@ class StressDesign(Design):
     ) -> Iterator[Presentation]:
         original = stimulus.family == ORIGINAL
         orders = self.orders(stimulus, capabilities, kind)
-        for arm in self.arms if orders else ():
-            prompts = self._prompts(stimulus) if arm == self.arms[0] else ("",)
+        for variant in self.variants if orders else ():
+            prompts = self._prompts(stimulus) if variant == self.variants[0] else ("",)
             for prompt in prompts:
                 for repeat in range(self._times(stimulus)):
                     for order in orders:
-                        yield Presentation(order, arm, repeat, prompt=prompt)
+                        yield Presentation(order, variant, repeat, prompt=prompt)
             for repeat in range(self.seeds if original else 0):
-                yield Presentation(Order.UV, arm, repeat, seed=self.first_seed + repeat)
+                yield Presentation(Order.AB, variant, repeat, seed=self.first_seed + repeat)
             for place, sampling in enumerate(self.sampling if original else ()):
                 # Numbered on from the repeats: parameters that are the judge's own are one more call, not the same one.
-                yield Presentation(Order.UV, arm, self.original_repeats + place, sampling=sampling)
+                yield Presentation(Order.AB, variant, self.original_repeats + place, sampling=sampling)
 
     def _prompts(self, stimulus: Stimulus) -> tuple[str, ...]:
         """Returns the prompts that a text is asked with: a verdict is compared only with one that the same gave."""
@@ -116,23 +116,24 @@ class PlannedStress(PlannedCounts):
     scale: GradeScale
     calls: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     repeats: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
-    """Maps task, arm, test and original to how often it is asked in that way."""
+    """Maps task, variant, test and original to how often it is asked in that way."""
     times: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """Maps arm, prompt and text to how often it is asked in the same words."""
+    """Maps variant, prompt and text to how often it is asked in the same words."""
     prompts: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Maps arm and changed text to the prompt that it is asked with."""
+    """Maps variant and changed text to the prompt that it is asked with."""
     texts: dict[tuple[str, str, str, str], _Text] = field(default_factory=dict)
-    """Maps task, arm, test and text to what is counted about it; not to the text itself, of which there are many."""
+    """Maps task, variant, test and text to what is counted about it; not to the text itself, of which there are
+    many."""
 
     def add(self, trial: Trial, stimulus: Stimulus) -> None:
-        task, arm, test = stimulus.cluster, trial.presentation.arm, stimulus.family
+        task, variant, test = stimulus.cluster, trial.presentation.variant, stimulus.family
         prompt = trial.presentation.prompt
-        self.calls[task, arm, test] += 1
+        self.calls[task, variant, test] += 1
         if test == ORIGINAL and not prompt:
-            self.repeats[task, arm, _way(trial.presentation), stimulus.id] += 1
-        self.times[arm, prompt, stimulus.id] += _way(trial.presentation) == "stability"
-        self.prompts[arm, stimulus.id] = prompt
-        key = (task, arm, test, stimulus.id)
+            self.repeats[task, variant, _way(trial.presentation), stimulus.id] += 1
+        self.times[variant, prompt, stimulus.id] += _way(trial.presentation) == "stability"
+        self.prompts[variant, stimulus.id] = prompt
+        key = (task, variant, test, stimulus.id)
         if key not in self.texts:
             self.texts[key] = _Text(stimulus.parent, stimulus.gold, stimulus.expectation)
 
@@ -142,18 +143,18 @@ class PlannedStress(PlannedCounts):
         score = self.scale.score(first)
         return Tallies(
             calls=tuple(
-                CallTally(task, arm, test, "", None, planned=count, graded=count)
-                for (task, arm, test), count in self.calls.items()
+                CallTally(task, variant, test, "", None, planned=count, graded=count)
+                for (task, variant, test), count in self.calls.items()
             ),
             changes=tuple(self._changes()),
             repeats=tuple(
-                RepeatTally(task, arm, test, "", ((first, count),), () if score is None else (score,), 1, count)
-                for (task, arm, test, _), count in self.repeats.items()
+                RepeatTally(task, variant, test, "", ((first, count),), () if score is None else (score,), 1, count)
+                for (task, variant, test, _), count in self.repeats.items()
                 if count > 1
             ),
             golds=tuple(
-                GoldTally(task, arm, test, "", text.gold, first, self.scale.score(text.gold), score, 1.0)
-                for (task, arm, test, _), text in self.texts.items()
+                GoldTally(task, variant, test, "", text.gold, first, self.scale.score(text.gold), score, 1.0)
+                for (task, variant, test, _), text in self.texts.items()
                 if text.gold
             ),
             scale=self.scale,
@@ -161,12 +162,12 @@ class PlannedStress(PlannedCounts):
 
     def _changes(self) -> list[ChangeTally]:
         found = []
-        for (task, arm, test, name), text in self.texts.items():
+        for (task, variant, test, name), text in self.texts.items():
             if test != ORIGINAL and isinstance(text.expectation, SameVerdict | FlippedVerdict):
                 kind = text.expectation.kind
-                prompt = self.prompts[arm, name]
-                again = min(self.times[arm, prompt, each] for each in (text.parent, name)) > 1
-                found.append(ChangeTally(task, arm, test, "", kind, pairs=1, golden=1, retested=int(again)))
+                prompt = self.prompts[variant, name]
+                again = min(self.times[variant, prompt, each] for each in (text.parent, name)) > 1
+                found.append(ChangeTally(task, variant, test, "", kind, pairs=1, golden=1, retested=int(again)))
         return found
 
 

@@ -13,21 +13,21 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.stress.policy import (
-    NO_LIMIT,
     NO_MORE,
+    NO_THRESHOLD,
     TestKind,
     allowed,
+    check_words,
     interval_words,
-    limit_words,
     unanswered_words,
     value_words,
 )
 from umpirical.protocols.stress.record import CellVerdict, StressMeasure, StressReport, StressTest, WriterSpendRecord
 from umpirical.reports import numbers
-from umpirical.reports.record import LimitVerdict, SpendRecord
+from umpirical.reports.record import CheckVerdict, SpendRecord
 from umpirical.reports.significance import survivors
 
-SIGNS: dict[LimitVerdict, str] = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "N/A": "–"}
+SIGNS: dict[CheckVerdict, str] = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "N/A": "–"}
 
 GROUPS: tuple[tuple[str, str, tuple[TestKind, ...]], ...] = (
     (
@@ -82,7 +82,7 @@ class HeatCell:
     """One test of one judge."""
 
     href: str
-    verdict: LimitVerdict
+    verdict: CheckVerdict
     sign: str
     figures: tuple[Figure, ...]
     note: str
@@ -115,7 +115,7 @@ class HeatMap:
     judges: tuple[str, ...]
     groups: tuple[HeatGroup, ...]
     tested: int
-    """Number of cells that were held to a limit."""
+    """Number of cells that were held to a check."""
     failed: int
     surviving: int
 
@@ -135,7 +135,7 @@ def heat_map(reports: Sequence[StressReport]) -> HeatMap:
             for test in chosen
         )
         if rows:
-            groups.append(HeatGroup(title, f"{explained} {_limits_of(reports, kinds[0])}", rows))
+            groups.append(HeatGroup(title, f"{explained} {_checks_of(reports, kinds[0])}", rows))
     shown = [cell for group in groups for row in group.rows for cell in row.cells if cell is not None]
     failed = [cell.survives for cell in shown if cell.verdict == "FAIL"]
     return HeatMap(tuple(keys), tuple(groups), sum(c.p_value is not None for c in held), len(failed), sum(failed))
@@ -148,22 +148,22 @@ class _Measured(Protocol):
 
 def own_measures(report: _Measured, test: str) -> list[StressMeasure]:
     """Returns the measures of one test under the judge's own prompt, including strata."""
-    return [measure for measure in report.measures if (measure.arm, measure.stratum) == (BASELINE, test)]
+    return [measure for measure in report.measures if (measure.variant, measure.stratum) == (BASELINE, test)]
 
 
-def _limits_of(reports: Sequence[StressReport], kind: TestKind) -> str:
-    """States the limits in words, if they are the same for every judge."""
+def _checks_of(reports: Sequence[StressReport], kind: TestKind) -> str:
+    """States the thresholds in words, if they are the same for every judge."""
     words = {
         " and ".join(
-            limit_words(one)
+            check_words(one)
             for one in allowed(kind, margin=report.margin, scale=report.scale, policy=report.own_policy)
         )
         for report in reports
     }
     if len(words) > 1:
         return "Thresholds differ between judges; see each page."
-    (limit,) = words
-    return f"Threshold: {limit}." if limit else "No threshold is set."
+    (check,) = words
+    return f"Threshold: {check}." if check else "No threshold is set."
 
 
 def _cell(report: StressReport, key: str, test: StressTest, alive: dict[tuple[str, str], bool]) -> HeatCell | None:
@@ -186,9 +186,9 @@ def _figure(names: Sequence[str], found: dict[str, StressMeasure]) -> list[Figur
     for name in names:
         measure = found.get(name)
         if measure is not None and isinstance(measure.result, Estimate):
-            limits = interval_words(measure, measure.result.interval)
+            ends = interval_words(measure, measure.result.interval)
             n = numbers.count(measure.result.denominator)
-            return [Figure(value_words(measure, measure.result), _LABELS[name], limits, n)]
+            return [Figure(value_words(measure, measure.result), _LABELS[name], ends, n)]
     return []
 
 
@@ -204,7 +204,7 @@ def _open(held: CellVerdict) -> str:
 def _note(held: CellVerdict, found: dict[str, StressMeasure], *, shown: bool) -> str:
     if held.verdict == "INCONCLUSIVE":
         return _open(held)
-    if held.verdict == "N/A" and held.why != NO_LIMIT:
+    if held.verdict == "N/A" and held.why != NO_THRESHOLD:
         return held.why
     if not held.parts and shown:
         return "no threshold is set"

@@ -13,8 +13,8 @@ from umpirical.domain.measures import Estimate, Interval
 from umpirical.domain.scales import ScaleKind
 from umpirical.measures.catalogue import MEASURES
 from umpirical.reports import numbers
-from umpirical.reports.limits import Levels
-from umpirical.reports.policy import Limit, NamedPolicy, Shelf, look_share, merged, refuse_unknown
+from umpirical.reports.checks import Levels
+from umpirical.reports.policy import Check, NamedPolicy, Shelf, look_share, merged, refuse_unknown
 from umpirical.reports.record import MeasureRecord, Strict
 from umpirical.store.yaml_files import YamlDocument
 
@@ -34,7 +34,7 @@ class ScaleRecord(Strict):
     range: float | None = Field(description="Steps from the lowest to the highest grade; null if unordered.")
 
 
-class StressLimit(Strict):
+class StressCheck(Strict):
     """One check on one measure, for every test of a kind."""
 
     measure: str = Field(description="The measure's name, as in docs/measures.md.")
@@ -50,7 +50,7 @@ class StressLimit(Strict):
     why: str = Field(default="", description="The reason for the value, as printed on the page.")
 
     @model_validator(mode="after")
-    def _one_value(self) -> "StressLimit":
+    def _one_value(self) -> "StressCheck":
         if sum(value is not None for value in (self.at_most, self.at_least, self.within)) != 1:
             raise ValueError(f"{self.measure} needs one of at_most, at_least and within")
         if not self.at and (self.at_most is None or self.unit):
@@ -59,12 +59,12 @@ class StressLimit(Strict):
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
-        """The least and the most that is allowed, in the limit's unit."""
+        """The least and the most that is allowed, in the check's unit."""
         return (-self.within, self.within) if self.within is not None else (self.at_least, self.at_most)
 
     @property
     def of_range(self) -> bool:
-        """Whether the value is a share of the scale's range; a scale without order then has no limit."""
+        """Whether the value is a share of the scale's range; a scale without order then has no check."""
         return self.unit == "margin of the range"
 
 
@@ -82,7 +82,7 @@ class StressPolicy(NamedPolicy):
     look: int = Field(
         default=1, ge=1, description="1 for a first run, more for a follow-up. They share the error rates."
     )
-    limits: tuple[StressLimit, ...] = Field(description="Checks. Your own file lists only those that differ.")
+    checks: tuple[StressCheck, ...] = Field(description="Checks. Your own file lists only those that differ.")
 
     def levels(self, checks: int) -> Levels:
         """Returns how often one of so many checks may err.
@@ -94,9 +94,9 @@ class StressPolicy(NamedPolicy):
         return Levels(self.accepts * share, self.refuses * share / max(1, checks))
 
     @property
-    def answers(self) -> list[Limit]:
-        """The limits on answers that are no verdict: unreadable ones, and failed calls."""
-        return [Limit(measure=one.measure, at_most=one.at_most) for one in self.limits if not one.at]
+    def answers(self) -> list[Check]:
+        """The checks on answers that are no verdict: unreadable ones, and failed calls."""
+        return [Check(measure=one.measure, at_most=one.at_most) for one in self.checks if not one.at]
 
 
 class StressShelf(Shelf[StressPolicy]):
@@ -106,19 +106,19 @@ class StressShelf(Shelf[StressPolicy]):
 
     def resolved(self, document: YamlDocument) -> StressPolicy:
         own: Any = document.data
-        entries = own.get("limits", []) if isinstance(own, dict) else None
+        entries = own.get("checks", []) if isinstance(own, dict) else None
         if not isinstance(entries, list) or not all(isinstance(one, dict) and "measure" in one for one in entries):
             return StressPolicy.model_validate(own)
-        base = {_key(one): dict(one) for one in self.shipped(self.names[0]).data["limits"]}
+        base = {_key(one): dict(one) for one in self.shipped(self.names[0]).data["checks"]}
         for one in entries:
             if one.get("omit") is True and base.pop(_key(one), None) is None:
                 raise ConfigError(f"cannot omit {one['measure']}: the policy does not contain it", where=document.name)
         kept = [(_key(one), dict(one)) for one in entries if one.get("omit") is not True]
-        limits = merged(base, kept, sides=frozenset({"at_most", "at_least", "within", "unit"}))
-        return StressPolicy.model_validate({**own, "limits": list(limits.values())})
+        checks = merged(base, kept, sides=frozenset({"at_most", "at_least", "within", "unit"}))
+        return StressPolicy.model_validate({**own, "checks": list(checks.values())})
 
     def refuse_unknown(self, document: YamlDocument) -> None:
-        refuse_unknown((one["measure"] for one in document.data.get("limits", ())), document)
+        refuse_unknown((one["measure"] for one in document.data.get("checks", ())), document)
 
 
 def _key(entry: dict[str, Any]) -> tuple[str, str]:
@@ -127,7 +127,7 @@ def _key(entry: dict[str, Any]) -> tuple[str, str]:
 
 SHELF = StressShelf("umpirical.protocols.stress", "stress", of="stress tests")
 
-NO_LIMIT = "the policy sets no threshold"
+NO_THRESHOLD = "the policy sets no threshold"
 
 NO_MORE = "more items would not make it conclusive"
 
@@ -150,9 +150,9 @@ ANY_DIFFERENCE = (
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """A limit in the unit of its measure."""
+    """A check in the unit of its measure."""
 
-    limit: StressLimit
+    check: StressCheck
     least: float | None
     most: float | None
 
@@ -160,23 +160,23 @@ class Allowed:
 def allowed(
     kind: TestKind, *, margin: float, scale: ScaleRecord, policy: StressPolicy | None = None
 ) -> tuple[Allowed, ...]:
-    """Returns the limits on a kind of test; empty if none is set. The default is the shipped policy."""
+    """Returns the checks on a kind of test; empty if none is set. The default is the shipped policy."""
     held = []
-    for limit in (policy or SHELF.preset()).limits:
-        if limit.at != kind or (limit.of_range and scale.range is None):
+    for check in (policy or SHELF.preset()).checks:
+        if check.at != kind or (check.of_range and scale.range is None):
             continue
-        unit = margin if limit.unit else 1.0
-        unit *= scale.range if limit.of_range and scale.range is not None else 1.0
-        held.append(Allowed(limit, *(None if end is None else end * unit for end in limit.ends)))
+        unit = margin if check.unit else 1.0
+        unit *= scale.range if check.of_range and scale.range is not None else 1.0
+        held.append(Allowed(check, *(None if end is None else end * unit for end in check.ends)))
     return tuple(held)
 
 
-def limit_words(held: Allowed) -> str:
-    return allowed_words(held.limit.measure, held.least, held.most)
+def check_words(held: Allowed) -> str:
+    return allowed_words(held.check.measure, held.least, held.most)
 
 
 def policy_words(*, margin: float, scale: ScaleRecord, policy: StressPolicy | None = None) -> list[str]:
-    """Returns the rules and limits as printed on the page."""
+    """Returns the rules and checks as printed on the page."""
     kinds: dict[TestKind, str] = {
         "same-verdict": "Verdict should stay the same",
         "flipped-verdict": "Verdict should change",
@@ -187,7 +187,7 @@ def policy_words(*, margin: float, scale: ScaleRecord, policy: StressPolicy | No
     words = [RULES]
     for kind, title in kinds.items():
         words += [
-            f"{title}: {_measure_words(one.limit)}, {limit_words(one)}. {one.limit.why}".rstrip()
+            f"{title}: {_measure_words(one.check)}, {check_words(one)}. {one.check.why}".rstrip()
             for one in allowed(kind, margin=margin, scale=scale, policy=policy)
         ]
     if scale.range is None:
@@ -197,17 +197,17 @@ def policy_words(*, margin: float, scale: ScaleRecord, policy: StressPolicy | No
     return words
 
 
-def _measure_words(limit: StressLimit) -> str:
+def _measure_words(check: StressCheck) -> str:
     known = {
         "excess-change": "verdicts that change beyond the judge's own noise",
         "shift-equivalence": "mean grade shift, 90% interval",
         "flip-detection": "verdicts that change as required",
         "flip-rate": "pairs of answers to the same request that differ",
     }
-    return known.get(limit.measure) or MEASURES.get(limit.measure).title.lower()
+    return known.get(check.measure) or MEASURES.get(check.measure).title.lower()
 
 
-# Values and limits in words
+# Values and checks in words
 
 SIGNED = frozenset({"grade-shift", "shift-equivalence", "grade-bias", "severity"})
 """Measures in grades whose direction matters."""

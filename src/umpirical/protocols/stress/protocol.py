@@ -22,7 +22,7 @@ from umpirical.protocols.protocol import (
     DataSource,
     DecidesByPolicy,
     Documents,
-    HoldsToLimits,
+    HoldsToChecks,
     NewStudy,
     PlannedCounts,
     Protocol,
@@ -57,10 +57,10 @@ from umpirical.protocols.stress.stimuli import (
     read_originals,
     write_stress_set,
 )
-from umpirical.protocols.stress.verdicts import TITLES, limits_held
+from umpirical.protocols.stress.verdicts import TITLES, checks_held
 from umpirical.protocols.stress.writing import StressWriting
 from umpirical.protocols.writing import ReviewTerms, Writing, generation, has_generation
-from umpirical.reports.gate import HeldLimit
+from umpirical.reports.gate import HeldCheck
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.generation.attempt import RESPONDER
@@ -168,7 +168,7 @@ def _review_notes(study: StressStudy, attempts: Sequence[Attempt], review: Revie
         from umpirical.protocols.review_record import review_record
 
         yield f"review: {review_words(review_record(study.review_terms, review, written))}"
-    elif study.spec.review.undecided == "leave-out" and written:
+    elif study.spec.review.undecided == "exclude" and written:
         yield never_opened(len(written))
 
 
@@ -223,13 +223,13 @@ class StressProtocol(
     WritesStimuli[StressStudy],
     ReviewsStimuli[StressStudy],
     DecidesByPolicy[StressReport],
-    HoldsToLimits[StressReport],
+    HoldsToChecks[StressReport],
     ShowsSideBySide[StressReport],
 ):
     """Judges on changed versions of the user's own data, compared with their own verdict on the original."""
 
     name = "stress"
-    version = "umpirical-stress/1"
+    version = "umpirical-stress/2"
     shelf = SHELF
     mark = "dataset"
     spec = StressStudySpec
@@ -254,7 +254,7 @@ class StressProtocol(
         shared = {"instruction": instruction, "rubric": rubric or NO_RUBRIC} if named or per_row else {}
         texts, hidden = StudyTexts(shared, per_row), _hidden(spec.dataset.columns)
         judges = [
-            resolve_prompts(judge, folder, spec.design.arms, texts, hidden=hidden, tests=spec.stress.shown)
+            resolve_prompts(judge, folder, spec.design.variants, texts, hidden=hidden, tests=spec.stress.shown)
             for judge in map(_with_own_names, spec.judges)
         ]
         # The command that reproduces a run needs the option too.
@@ -284,14 +284,14 @@ class StressProtocol(
         spec, usual = study.spec, LimitsSpec()
         texts = {"instruction": spec.instruction, "rubric": spec.rubric, "guideline": spec.review.guideline}
         texts |= {"labels": spec.dataset.responses.labels} if spec.dataset.responses else {}
-        limits = {name: (most, getattr(usual, name)) for name, most in spec.dataset.limits}
+        checks = {name: (most, getattr(usual, name)) for name, most in spec.dataset.limits}
         return [
             DataSource(
                 "dataset",
                 spec.dataset.path,
                 format_of(spec.dataset.path, study.folder, named=spec.dataset.format),
                 spec.dataset.options,
-                {name: pair for name, pair in limits.items() if pair[0] > pair[1]},
+                {name: pair for name, pair in checks.items() if pair[0] > pair[1]},
             ),
             *(DataSource(what, name) for what, name in texts.items() if name is not None),
         ]
@@ -320,7 +320,7 @@ class StressProtocol(
         seeds = stress.seeds if "seeds" in own else 0
         return StressDesign(
             repeats=study.spec.design.repeats,
-            arms=tuple(judge.prompts) or ("baseline",),
+            variants=tuple(judge.prompts) or ("baseline",),
             original_repeats=stress.repeats,
             # Two answers are the fewest that show noise, and every test is asked this often.
             changed_repeats=min(stress.repeats, 2),
@@ -384,8 +384,8 @@ class StressProtocol(
     def as_published(self, record: StressReport, published: StressReport) -> StressReport:
         return held_to(record, published.own_policy)
 
-    def held_limits(self, record: StressReport) -> list[HeldLimit]:
-        return limits_held(record)
+    def held_checks(self, record: StressReport) -> list[HeldCheck]:
+        return checks_held(record)
 
     def differences(self, before: Run, now: Run) -> Iterable[Measure]:
         """Returns the difference in agreement with the labels, on the items of both."""

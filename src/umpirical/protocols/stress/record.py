@@ -1,4 +1,4 @@
-"""The stress record, `judge-stress/1`: one judge, every stress test, and everything on its pages."""
+"""The stress record, `judge-stress/2`: one judge, every stress test, and everything on its pages."""
 
 from decimal import Decimal
 from typing import ClassVar, Literal, Self
@@ -9,14 +9,14 @@ from umpirical.domain.measures import Unit
 from umpirical.domain.stimuli import GoldSource
 from umpirical.protocols.review_record import ReviewRecord
 from umpirical.protocols.stress.policy import ScaleRecord, StressPolicy, TestKind
+from umpirical.reports.checks import Leaning
 from umpirical.reports.decision import VerdictRecord
-from umpirical.reports.limits import Leaning
 from umpirical.reports.record import (
     AuditRow,
+    CheckRecord,
+    CheckVerdict,
     GroupedMeasure,
     JudgeRecord,
-    LimitRecord,
-    LimitVerdict,
     ReasoningRecord,
     Record,
     RunRecord,
@@ -83,7 +83,7 @@ class MadeRecord(Sparse):
     relabelled: int = Field(default=0, description="Of those: with a reviewer's label.")
     rejected_by_review: int = Field(default=0, description="Of those: rejected by reviewers, not shown to the judge.")
     undecided: int = Field(default=0, description="Of those accepted: texts that reviewers have not decided on.")
-    left_out: int = Field(default=0, description="Of those undecided: excluded by the study's review policy.")
+    excluded: int = Field(default=0, description="Of those undecided: excluded by the study's review policy.")
     simulated: int = Field(
         default=0, description="Of those accepted: meaningless texts written by a simulated generator."
     )
@@ -134,7 +134,7 @@ class PartVerdict(Strict):
     title: str
     least: float | None = Field(description="Minimum allowed value; null for none.")
     most: float | None
-    verdict: LimitVerdict
+    verdict: CheckVerdict
     why: str = Field(description="Reason for the verdict.")
     needed: int | None = Field(default=None, description="Total units that would resolve an INCONCLUSIVE verdict.")
     more_needed: int | None = Field(default=None, description="The same, minus the units in the run.")
@@ -153,7 +153,7 @@ class CellVerdict(Strict):
     """The result of one test: FAIL if any check fails, PASS if all pass."""
 
     test: str
-    verdict: LimitVerdict
+    verdict: CheckVerdict
     why: str
     parts: list[PartVerdict] = Field(default=[], description="Checks that make up this test.")
     needed: int | None = None
@@ -197,7 +197,7 @@ class StressReport(Record, Sparse):
 
     seldom: ClassVar = ("writing", "own_policy")
 
-    format: Literal["judge-stress/1"] = "judge-stress/1"
+    format: Literal["judge-stress/2"] = "judge-stress/2"
     judge: JudgeRecord
     run: RunRecord
     dataset: DatasetRecord
@@ -208,7 +208,7 @@ class StressReport(Record, Sparse):
     measures: list[StressMeasure]
     decision: VerdictRecord
     verdicts: list[CellVerdict] = Field(description="One verdict for each test, over all items.")
-    answered: list[LimitRecord] = Field(default=[], description="Checks on unusable replies.")
+    answered: list[CheckRecord] = Field(default=[], description="Checks on unusable replies.")
     smallest_differences: list[SmallestDifference] = Field(
         default=[], description="Statistical power of this run, check by check."
     )

@@ -15,7 +15,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL, GoldSource, Stimulus
 from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.domain.trials import BASELINE, Trial
-from umpirical.judges.simulated.examiner import planted_examiner
+from umpirical.judges.simulated.examiner import true_examiner
 from umpirical.judges.simulated.model import profile_of
 from umpirical.judges.simulated.profiles import ExaminerProfile
 from umpirical.judges.spec import JudgeSpec
@@ -47,11 +47,11 @@ from umpirical.reports.facts import (
 )
 from umpirical.reports.record import (
     JudgeRecord,
-    Planted,
     ReasoningRecord,
     RunRecord,
     SpendRecord,
     TroubleRecord,
+    TrueValues,
     measure_record,
 )
 from umpirical.reports.smallest_differences import smallest_differences
@@ -146,7 +146,7 @@ def read_stress(run: Run) -> tuple[StressReport, Tallies]:
         margin=about["margin"],
         policy=StressPolicy.model_validate(about["policy"]) if "policy" in about else None,
         scale=scale,
-        planted=_planted(run.judge, scale, stimuli),
+        true_value=_true_value(run.judge, scale, stimuli),
         reasoning=reasoning_record(reading),
         review=_review(stimuli.manifest),
         writing=[WriterSpendRecord.model_validate(spent) for spent in stimuli.manifest.get("writing", [])],
@@ -168,14 +168,14 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
     scale: GradeScale,
     margin: float = MARGIN,
     policy: StressPolicy | None = None,
-    planted: Planted = MappingProxyType({}),
+    true_value: TrueValues = MappingProxyType({}),
     reasoning: ReasoningRecord | None = None,
     review: ReviewRecord | None = None,
     writing: Sequence[WriterSpendRecord] = (),
 ) -> StressReport:
     """Assembles the report of one judge on one set of stress tests. Verdicts are about the judge's own prompt."""
-    measures = [_measure(spec, measure, planted) for spec, measure in measured]
-    held, audit = scale_record(scale), audit_rows(calls, by=("arm", "family"))
+    measures = [_measure(spec, measure, true_value) for spec, measure in measured]
+    held, audit = scale_record(scale), audit_rows(calls, by=("variant", "family"))
     report = StressReport(
         judge=judge,
         run=run,
@@ -217,7 +217,7 @@ def _verdicts(
     policy: StressPolicy | None,
 ) -> dict[str, Any]:
     """Returns what a policy says of the tests, as parts of a report."""
-    whole = [measure for measure in measures if measure.arm == BASELINE and not measure.group]
+    whole = [measure for measure in measures if measure.variant == BASELINE and not measure.group]
     cells = [
         judge_test(test, [one for one in whole if one.stratum == test.name], margin=margin, scale=scale, policy=policy)
         for test in tests
@@ -243,9 +243,9 @@ def scale_record(scale: GradeScale) -> ScaleRecord:
     return ScaleRecord(kind=scale.kind, labels=list(scale.labels), range=span)
 
 
-def _measure(spec: MeasureSpec, measure: Measure, planted: Planted) -> StressMeasure:
-    # Planted values are known only for all items together.
-    known = {} if measure.group else planted
+def _measure(spec: MeasureSpec, measure: Measure, true_value: TrueValues) -> StressMeasure:
+    # TrueValues values are known only for all items together.
+    known = {} if measure.group else true_value
     return StressMeasure(group=measure.group, **dict(measure_record(spec, measure, known)))
 
 
@@ -340,14 +340,14 @@ def _gold(made: Mapping[str, Any]) -> dict[GoldSource, int]:
     return {source: counted[source] for source in get_args(GoldSource) if source in counted}
 
 
-def _planted(spec: JudgeSpec, scale: GradeScale, stimuli: StimulusSet) -> Planted:
+def _true_value(spec: JudgeSpec, scale: GradeScale, stimuli: StimulusSet) -> TrueValues:
     """Returns the values that a simulated examiner's measures should have; empty for any other judge."""
     profile = profile_of(spec)
     if not isinstance(profile, ExaminerProfile):
         return {}
     known = [truth for _, truth in truths(stimuli, scale)]
-    values = planted_examiner(profile, scale, known)
-    return {(arm, *key): value for arm in spec.prompts for key, value in values.items()}
+    values = true_examiner(profile, scale, known)
+    return {(variant, *key): value for variant in spec.prompts for key, value in values.items()}
 
 
 def _dataset_record(name: str, stimuli: StimulusSet, scale: GradeScale) -> DatasetRecord:

@@ -415,14 +415,14 @@ def _as_reviewed(
 ) -> Stimulus | None:
     """Returns the stimulus as judges see it; None if people rejected it or have not decided on it."""
     counts, known = made[stimulus.family], _as_known_now(stimulus, commission.source)
-    waits = policy.undecided == "leave-out"
+    waits = policy.undecided == "exclude"
     if review is None and not waits:
         return known
     counts.reviewed += review is not None and review.looked_at(stimulus.id)
     fate = "undecided" if review is None else review.fate(stimulus.id)
     if review is None or fate == "undecided":
         counts.undecided += 1
-        counts.left_out += waits
+        counts.excluded += waits
         return None if waits else known
     if fate == "rejected":
         counts.rejected_by_review += 1

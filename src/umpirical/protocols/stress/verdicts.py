@@ -9,8 +9,8 @@ from umpirical.domain.trials import BASELINE
 from umpirical.protocols.stress.policy import (
     NO_CHECK,
     NO_LABELS,
-    NO_LIMIT,
     NO_MORE,
+    NO_THRESHOLD,
     SHELF,
     Allowed,
     ScaleRecord,
@@ -33,26 +33,26 @@ from umpirical.protocols.stress.record import (
     StressTest,
 )
 from umpirical.reports import numbers
-from umpirical.reports.decision import VerdictRecord
-from umpirical.reports.forecast import items_to_settle
-from umpirical.reports.gate import Effect, HeldLimit, decide_by_effects, own_limits
-from umpirical.reports.limits import (
+from umpirical.reports.checks import (
     RARE,
     Forecast,
     Held,
     Levels,
+    excluded_words,
     hold,
     hold_intervals,
-    left_out_words,
     units_needed,
     worst_ends,
 )
-from umpirical.reports.record import LimitRecord, LimitVerdict, SmallestDifference, why_unfinished
+from umpirical.reports.decision import VerdictRecord
+from umpirical.reports.forecast import items_to_settle
+from umpirical.reports.gate import Effect, HeldCheck, decide_by_effects, own_checks
+from umpirical.reports.record import CheckRecord, CheckVerdict, SmallestDifference, why_unfinished
 from umpirical.reports.significance import p_value, pass_p
 from umpirical.reports.smallest_differences import Standard, smallest_difference
 
 ROUNDING = 1e-9
-"""An interval that ends at its limit is inside."""
+"""An interval that ends at its threshold is inside."""
 
 
 def judge_test(
@@ -64,70 +64,70 @@ def judge_test(
     policy: StressPolicy | None = None,
 ) -> CellVerdict:
     """Returns the verdict of one test. `measures` are those of this test over all items."""
-    limits = allowed(test.kind, margin=margin, scale=scale, policy=policy)
+    checks = allowed(test.kind, margin=margin, scale=scale, policy=policy)
     if missing := why_not_made(test):
         return CellVerdict(test=test.name, verdict="N/A", why=missing)
     if is_unlabelled(test):
         return CellVerdict(test=test.name, verdict="N/A", why=NO_LABELS)
-    if not limits:
-        return CellVerdict(test=test.name, verdict="N/A", why=NO_LIMIT)
+    if not checks:
+        return CellVerdict(test=test.name, verdict="N/A", why=NO_THRESHOLD)
     found = {measure.name: measure for measure in measures}
-    return _cell(test.name, [_part(one, found) for one in limits])
+    return _cell(test.name, [_part(one, found) for one in checks])
 
 
-def judge_answers(measures: Sequence[StressMeasure], policy: StressPolicy | None = None) -> list[LimitRecord]:
-    """Returns the limits on answers that are no verdict: unreadable ones, and failed calls."""
+def judge_answers(measures: Sequence[StressMeasure], policy: StressPolicy | None = None) -> list[CheckRecord]:
+    """Returns the checks on answers that are no verdict: unreadable ones, and failed calls."""
     return hold_intervals((policy or SHELF.preset()).answers, measures)
 
 
 def decide_stress(record: StressReport) -> VerdictRecord:
     """Decides what to do with the judge: the only place where the verdict of a stress report comes from.
 
-    Without labels, or without a limit on agreement, it is never a plain "use": correctness was not measured.
+    Without labels, or without a check on agreement, it is never a plain "use": correctness was not measured.
     """
     policy = record.own_policy or SHELF.preset()
     unfinished = why_unfinished(complete=record.complete, audit=record.audit)
-    limits = limits_held(record)
-    unknown = [f"{limit.why[:1].upper()}{limit.why[1:]}." for limit in limits if limit.why in {NO_LABELS, NO_CHECK}]
-    return decide_by_effects(policy.policy, limits, unfinished=unfinished, unknown=unknown)
+    checks = checks_held(record)
+    unknown = [f"{check.why[:1].upper()}{check.why[1:]}." for check in checks if check.why in {NO_LABELS, NO_CHECK}]
+    return decide_by_effects(policy.policy, checks, unfinished=unfinished, unknown=unknown)
 
 
-def limits_held(record: StressReport) -> list[HeldLimit]:
-    """Returns what every limit does to the decision, with the errors of all of them together under control."""
-    held = [*_tests_held(record), *own_limits(record.answered)]
-    measured = {(one.stratum, one.name): one for one in record.measures if one.arm == BASELINE and not one.group}
-    levels = (record.own_policy or SHELF.preset()).levels(sum(limit.effect != "noted" for limit in held))
+def checks_held(record: StressReport) -> list[HeldCheck]:
+    """Returns what every check does to the decision, with the errors of all of them together under control."""
+    held = [*_tests_held(record), *own_checks(record.answered)]
+    measured = {(one.stratum, one.name): one for one in record.measures if one.variant == BASELINE and not one.group}
+    levels = (record.own_policy or SHELF.preset()).levels(sum(check.effect != "noted" for check in held))
     parts = {(cell.test, part.measure): (part.least, part.most) for cell in record.verdicts for part in cell.parts}
-    parts |= {("", limit.measure): (None, limit.value) for limit in record.answered}
+    parts |= {("", check.measure): (None, check.value) for check in record.answered}
     return [
         _controlled(
-            limit, measured.get((limit.stratum, limit.measure)), parts.get((limit.stratum, limit.measure)), levels
+            check, measured.get((check.stratum, check.measure)), parts.get((check.stratum, check.measure)), levels
         )
-        for limit in held
+        for check in held
     ]
 
 
 def _controlled(
-    limit: HeldLimit, measure: StressMeasure | None, ends: tuple[float | None, float | None] | None, levels: Levels
-) -> HeldLimit:
-    """Leaves a limit open that passes or fails by itself, but not surely enough for one of several checks or looks."""
-    if measure is None or ends is None or limit.effect not in {"pass", "fail"}:
-        return limit
+    check: HeldCheck, measure: StressMeasure | None, ends: tuple[float | None, float | None] | None, levels: Levels
+) -> HeldCheck:
+    """Leaves a check open that passes or fails by itself, but not surely enough for one of several checks or looks."""
+    if measure is None or ends is None or check.effect not in {"pass", "fail"}:
+        return check
     if not isinstance(measure.result, Estimate):
-        return limit
-    test, level = (pass_p, levels.accept) if limit.effect == "pass" else (p_value, levels.refuse)
+        return check
+    test, level = (pass_p, levels.accept) if check.effect == "pass" else (p_value, levels.refuse)
     chance = test(measure.result, least=ends[0], most=ends[1], is_rate=measure.scale == "rate")
     if chance is None or chance <= level + ROUNDING:
-        return limit
-    other = "with this many checks" if limit.effect == "fail" else "at this follow-up"
-    why = f"{limit.why}, but {other} that could be chance: a decision requires {numbers.p_value(level)} or less"
-    return limit.model_copy(update={"effect": "open", "why": why})
+        return check
+    other = "with this many checks" if check.effect == "fail" else "at this follow-up"
+    why = f"{check.why}, but {other} that could be chance: a decision requires {numbers.p_value(level)} or less"
+    return check.model_copy(update={"effect": "open", "why": why})
 
 
-def _tests_held(record: StressReport) -> list[HeldLimit]:
-    """Returns what every limit of every test does by itself: one that fails refuses, and one that is open leaves open.
+def _tests_held(record: StressReport) -> list[HeldCheck]:
+    """Returns what every check of every test does by itself: one that fails refuses, and one that is open leaves open.
 
-    A test without a limit is left out. One that this judge cannot be asked is noted: nothing was wanted of it. So is
+    A test without a check is left out. One that this judge cannot be asked is noted: nothing was wanted of it. So is
     agreement where there are no labels. Every other test that was not measured leaves the decision open.
     """
     found = []
@@ -142,7 +142,7 @@ def _tests_held(record: StressReport) -> list[HeldLimit]:
 
 
 def smallest_of_tests(cells: Sequence[CellVerdict], measures: Sequence[StressMeasure]) -> Iterator[SmallestDifference]:
-    """Yields what could have been seen of every limit of every test."""
+    """Yields what could have been seen of every check of every test."""
     found = {(measure.stratum, measure.name): measure for measure in measures}
     for cell in cells:
         for part in cell.parts:
@@ -153,17 +153,17 @@ def smallest_of_tests(cells: Sequence[CellVerdict], measures: Sequence[StressMea
                 yield smallest_difference(measure, Standard("at_most", part.most))
 
 
-def _unmeasured(test: StressTest, title: str, why: str, *, effect: Effect = "noted") -> HeldLimit:
-    """Returns a limit that was held against nothing."""
-    return HeldLimit(
+def _unmeasured(test: StressTest, title: str, why: str, *, effect: Effect = "noted") -> HeldCheck:
+    """Returns a check that was held against nothing."""
+    return HeldCheck(
         measure="", stratum=test.name, title=title, allowed="", verdict="N/A", effect=effect, worse=None, why=why
     )
 
 
-def _held_part(test: StressTest, part: PartVerdict) -> HeldLimit:
-    effects: dict[LimitVerdict, Effect] = {"PASS": "pass", "FAIL": "fail"}
+def _held_part(test: StressTest, part: PartVerdict) -> HeldCheck:
+    effects: dict[CheckVerdict, Effect] = {"PASS": "pass", "FAIL": "fail"}
     one_sided = (part.least is None) != (part.most is None)
-    return HeldLimit(
+    return HeldCheck(
         measure=part.measure,
         stratum=test.name,
         title=f"{test.title}: {part.title[:1].lower()}{part.title[1:]}",
@@ -179,7 +179,7 @@ def _held_part(test: StressTest, part: PartVerdict) -> HeldLimit:
 
 def _cell(test: str, parts: Sequence[PartVerdict]) -> CellVerdict:
     verdicts = [part.verdict for part in parts]
-    order: tuple[LimitVerdict, ...] = ("FAIL", "N/A", "INCONCLUSIVE", "PASS")
+    order: tuple[CheckVerdict, ...] = ("FAIL", "N/A", "INCONCLUSIVE", "PASS")
     verdict = next(one for one in order if one in verdicts)
     settling = _settling(parts) if verdict == "INCONCLUSIVE" else None
     surprising = [part.p_value for part in parts if part.p_value is not None]
@@ -220,7 +220,7 @@ def _part(allowed_here: Allowed, found: dict[str, StressMeasure]) -> PartVerdict
     measure, aside = _measure(allowed_here, found)
     least, most = allowed_here.least, allowed_here.most
     if measure is None:
-        name = allowed_here.limit.measure
+        name = allowed_here.check.measure
         why = f"{name} was not measured"
         return PartVerdict(measure=name, title=name, least=least, most=most, verdict="N/A", why=why)
     estimate = measure.result
@@ -252,15 +252,15 @@ def _forecast(measure: StressMeasure) -> Forecast:
 
 
 def _measure(held: Allowed, found: dict[str, StressMeasure]) -> tuple[StressMeasure | None, str]:
-    """Returns the measure that is held to the limit, and a remark if it replaces another measure."""
-    meant = found.get(held.limit.measure)
-    if not held.limit.instead or (meant is not None and isinstance(meant.result, Estimate)):
+    """Returns the measure that is held to the check, and a remark if it replaces another measure."""
+    meant = found.get(held.check.measure)
+    if not held.check.instead or (meant is not None and isinstance(meant.result, Estimate)):
         return meant, ""
-    instead = found.get(held.limit.instead)
+    instead = found.get(held.check.instead)
     if instead is None or not isinstance(instead.result, Estimate):
         return instead or meant, ""
     reason = "not measured" if meant is None or isinstance(meant.result, Estimate) else meant.result.reason
-    aside = "not adjusted for its own noise" if held.limit.at == "same-verdict" else f"in place of {held.limit.measure}"
+    aside = "not adjusted for its own noise" if held.check.at == "same-verdict" else f"in place of {held.check.measure}"
     return instead, f" ({aside}: {reason})"
 
 
@@ -278,7 +278,7 @@ def _why(measure: StressMeasure, estimate: Estimate, limits: Allowed, held: Held
 
 
 def _why_unanswered(measure: StressMeasure, estimate: Estimate, limits: Allowed) -> str:
-    words = f"but this excludes {left_out_words(estimate)}"
+    words = f"but this excludes {excluded_words(estimate)}"
     if estimate.bounds is None:
         return f"{words}: their effect is unknown"
     least, most = estimate.bounds
@@ -300,7 +300,7 @@ def why_not_made(test: StressTest) -> str:
     if test.kind == "repeats":
         missing = {"seeds": "seed", "sampling": "temperature"}.get(test.name) if not made.wanted else None
         return f"not run: a function judge has no {missing} setting" if missing else ""
-    kept = made.accepted - made.rejected_by_review - made.left_out
+    kept = made.accepted - made.rejected_by_review - made.excluded
     if made.proved or kept > 0 or not made.wanted:
         return ""
     if made.accepted:
@@ -314,7 +314,7 @@ def _taken_away(made: MadeRecord) -> str:
     """Says that people have let none of the texts through."""
     words = f"0 of {numbers.count(made.accepted)} generated {numbers.units('text', made.accepted)} remain"
     said = [f"{numbers.count(made.rejected_by_review)} rejected by reviewers"] if made.rejected_by_review else []
-    said += [f"{numbers.count(made.left_out)} excluded until reviewers decide"] if made.left_out else []
+    said += [f"{numbers.count(made.excluded)} excluded until reviewers decide"] if made.excluded else []
     return f"{words}: {'; '.join(said)}"
 
 
@@ -369,7 +369,7 @@ def find_stress(
     tests: Sequence[StressTest],
     cells: Sequence[CellVerdict],
     measures: Sequence[StressMeasure],
-    answered: Sequence[LimitRecord],
+    answered: Sequence[CheckRecord],
 ) -> list[FindingRecord]:
     """Returns the findings in the order of the page; a kind with nothing to report is left out."""
     titles = {test.name: test.title for test in tests}
@@ -388,7 +388,7 @@ def find_stress(
         "agreement": "; ".join(_agreement(tests, found)),
         "unanswered": "; ".join([*_abstentions(tests, found), *_unanswered(answered, found)]),
         "not-judged": "; ".join(
-            f"{titles[cell.test]} ({cell.why})" for cell in cells if cell.verdict == "N/A" and cell.why != NO_LIMIT
+            f"{titles[cell.test]} ({cell.why})" for cell in cells if cell.verdict == "N/A" and cell.why != NO_THRESHOLD
         ),
     }
     return [FindingRecord(kind=kind, words=_sentence(lines[kind])) for kind in TITLES if lines[kind]]
@@ -516,8 +516,8 @@ def _say_kappa(measure: StressMeasure, estimate: Estimate) -> str:
 
 def _say_bias(measure: StressMeasure, estimate: Estimate) -> str:
     side = "below" if estimate.value < 0 else "above"
-    limits = interval_words(measure, estimate.interval)
-    return f"on average {numbers.latent(abs(estimate.value))} grades {side} the gold label {limits}"
+    ends = interval_words(measure, estimate.interval)
+    return f"on average {numbers.latent(abs(estimate.value))} grades {side} the gold label {ends}"
 
 
 _AGREEMENT: dict[str, Callable[[StressMeasure, Estimate], str]] = {
@@ -527,8 +527,8 @@ _AGREEMENT: dict[str, Callable[[StressMeasure, Estimate], str]] = {
 }
 
 
-def _unanswered(answered: Sequence[LimitRecord], found: ByTest) -> Iterator[str]:
-    """Yields a line only if there are such answers and the limit is not met."""
+def _unanswered(answered: Sequence[CheckRecord], found: ByTest) -> Iterator[str]:
+    """Yields a line only if there are such answers and the check is not met."""
     for held in answered:
         measure = found.get((held.stratum, held.measure))
         some = measure is not None and isinstance(measure.result, Estimate) and measure.result.numerator > 0

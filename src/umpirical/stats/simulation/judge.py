@@ -1,8 +1,8 @@
 """The latent rule of a comparing judge, and the value that every rate has under it.
 
-A judge sees X = s(k·delta + w·log length ratio + eta) + b + eps, with s = +1 if content u is in slot 1, and says
-slot 1 if X > c, slot 2 if X < -c, else tie. eta ~ N(0, tau²) belongs to the pair's surface, eps ~ N(0, 1) to the
-call. With probability `lapse` it answers at random instead. The same rule draws the answers of simulated judges,
+A judge sees X = s(k·delta + w·log length ratio + eta) + b + eps, with s = +1 if content a is in position 1, and says
+position 1 if X > c, position 2 if X < -c, else tie. eta ~ N(0, tau²) belongs to the pair's surface, eps ~ N(0, 1) to
+the call. With probability `lapse` it answers at random instead. The same rule draws the answers of simulated judges,
 so what a measure should recover is known exactly.
 """
 
@@ -20,14 +20,14 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 @dataclass(frozen=True, slots=True)
 class LatentJudge:
-    """What is planted in a simulated judge."""
+    """What is built in in a simulated judge."""
 
     resolution: float
     """k: d' per requirement of quality difference."""
     criterion: float
     """c: how much evidence it takes to name a winner."""
     slot_bias: float = 0.0
-    """b: pull towards slot 1."""
+    """b: pull towards position 1."""
     surface: float = 0.0
     """tau: spread of the stable preference for one wording over another."""
     lapse: float = 0.0
@@ -54,7 +54,7 @@ class Decomposition:
 
 
 def slot_rates(judge: LatentJudge, signal: ArrayLike, *, criterion: float | None = None) -> tuple[Floats, Floats]:
-    """P(slot 1) and P(slot 2), given the evidence `signal` for slot 1, in which the caller includes the slot bias."""
+    """P(position 1) and P(position 2), given the evidence `signal` for position 1, its bias included."""
     x = np.asarray(signal, dtype=float)
     c = judge.criterion if criterion is None else criterion
     guess = judge.lapse / 3

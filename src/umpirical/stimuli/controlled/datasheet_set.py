@@ -56,7 +56,7 @@ class Recipe:
 
     @property
     def calls(self) -> int:
-        """How often a `compare` judge is called, with one arm and no repeats."""
+        """How often a `compare` judge is called, with one variant and no repeats."""
         quads = self.quads + self.figures + self.largest_figures
         pairs = self.delta0 + 2 * quads + self.subset + self.length + self.conflict + self.far
         return round(self.tasks * (self.vacuum + 2 * pairs))
@@ -277,7 +277,7 @@ def _vacuum_stimulus(maker: PairMaker, stratum: str, turn: int) -> Stimulus:
         candidates=candidates,
         expectation=NoPreference(),
         maker=VACUUM_MAKER,
-        family="vacuum",
+        family="blank",
         stratum=stratum,
         base=level,
         parts=task.parts,

@@ -49,7 +49,7 @@ def superset(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResu
     """The better candidate states all that the lesser one states, and more."""
     problems, pairs = [], 0
     for stimulus in stimuli:
-        if stimulus.family in ("ladder", "figures", "conflict"):
+        if stimulus.family in ("graded", "figures", "conflict"):
             pairs += 1
             one, other = map(tasks[stimulus.task_id].stated, stimulus.candidates)
             if not (one < other or other < one):
@@ -101,7 +101,7 @@ REQUEST_GAP = 0.15
 BLIND = {name: judge for name, judge in (TRIVIAL | REPORTED).items() if name != "prompt-overlap"}
 """Trivial judges that see the candidates alone."""
 
-LADDERS = (Family.LADDER, Family.FIGURES)
+LADDERS = (Family.GRADED, Family.FIGURES)
 
 
 @dataclass(frozen=True)
@@ -120,14 +120,14 @@ def quads_of(stimuli: Sequence[Stimulus]) -> Iterator[tuple[str, list[Stimulus]]
     """Stimuli by the name of their quad, in order."""
     found: defaultdict[str, list[Stimulus]] = defaultdict(list)
     for stimulus in stimuli:
-        if stimulus.quad:
-            found[f"{stimulus.family} {stimulus.quad}"].append(stimulus)
+        if stimulus.crossed_pair:
+            found[f"{stimulus.family} {stimulus.crossed_pair}"].append(stimulus)
     yield from found.items()
 
 
 def crossed(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResult:
     """Texts are the same under both versions, the winner flips, the step is the same, and what is asked is as long."""
-    problems = [f"test case {s.id} has no crossed pair" for s in stimuli if s.family in LADDERS and not s.quad]
+    problems = [f"test case {s.id} has no crossed pair" for s in stimuli if s.family in LADDERS and not s.crossed_pair]
     pairs = []
     for name, members in quads_of(stimuli):
         if problem := _problem(tasks, members):
@@ -149,7 +149,7 @@ def _problem(tasks: Mapping[str, Task], members: Sequence[Stimulus]) -> str:
     versions = tasks[one.task_id], tasks[other.task_id]
     gains = [_gain(task, stimulus) for task, stimulus in zip(versions, members, strict=True)]
     kinds = {(stimulus.task_family, stimulus.delta, stimulus.stratum) for stimulus in members}
-    asked = _request_problem(*versions) if one.family == Family.LADDER else _figures_problem(*versions)
+    asked = _request_problem(*versions) if one.family == Family.GRADED else _figures_problem(*versions)
     found = {
         "the texts differ between the versions": one.candidates != other.candidates,
         "the two versions are not of one kind": len(kinds) > 1,
@@ -193,7 +193,7 @@ def request_overlap(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> G
             points = {step: _points(tasks, shown, cue) for step, shown in sorted(steps.items())}
             by_step = {step: told / len(steps[step]) for step, told in points.items()}
             score = sum(points.values()) / count if count else 1 / 2
-            if family == Family.LADDER:
+            if family == Family.GRADED:
                 outside |= count >= ENOUGH_CROSSED and abs(score - 1 / 2) > COIN
                 outside |= any(
                     len(steps[s]) >= ENOUGH_CROSSED and abs(told - 1 / 2) > COIN for s, told in by_step.items()
@@ -201,7 +201,7 @@ def request_overlap(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> G
             if count:
                 listed = ", ".join(f"{step:g}: {told:.3f} of {len(steps[step])}" for step, told in by_step.items())
                 found.append(f"{name} {score:.3f} on {family} ({listed})")
-    allowed = f"{1 / 2 - COIN:.2f} to {1 / 2 + COIN:.2f} on ladder, at each step with {ENOUGH_CROSSED} stimuli"
+    allowed = f"{1 / 2 - COIN:.2f} to {1 / 2 + COIN:.2f} on graded, at each step with {ENOUGH_CROSSED} stimuli"
     return GateResult("request-overlap", not outside, "; ".join(found), allowed)
 
 
@@ -219,11 +219,11 @@ def clause_overlap(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> Ga
     """
     steps: defaultdict[float, list[Stimulus]] = defaultdict(list)
     for stimulus in stimuli:
-        if stimulus.family == Family.LADDER:
+        if stimulus.family == Family.GRADED:
             steps[stimulus.delta or 0.0].append(stimulus)
     scores = {step: _points(tasks, shown, _matched) / len(shown) for step, shown in sorted(steps.items())}
     found = ", ".join(f"{step:g}: {score:.3f} of {len(steps[step])}" for step, score in scores.items())
-    return GateResult("clause-overlap", passed=True, found=f"{found} on ladder", allowed="reported", blocks=False)
+    return GateResult("clause-overlap", passed=True, found=f"{found} on graded", allowed="reported", blocks=False)
 
 
 def _matched(task: Task, first: str, second: str) -> int:
@@ -298,9 +298,9 @@ def near_duplicates(stimuli: Sequence[Stimulus]) -> GateResult:
 
 def controls(stimuli: Sequence[Stimulus]) -> GateResult:
     """The largest step, which every judge should see, and vacuum, which none should, are both there."""
-    missing = [family for family in ("vacuum", "delta0", "ladder") if not any(s.family == family for s in stimuli)]
+    missing = [family for family in ("blank", "equal", "graded") if not any(s.family == family for s in stimuli)]
     problems = [f"no stimulus of family {family}" for family in missing]
-    if not any(s.family == "ladder" and s.base == 0 and (s.delta or 0) >= 2 for s in stimuli):
+    if not any(s.family == "graded" and s.base == 0 and (s.delta or 0) >= 2 for s in stimuli):
         problems.append("no pair that differs by several requirements")
     return result("controls", problems, f"{len(stimuli)} stimuli", "a positive and a negative control")
 
@@ -314,13 +314,13 @@ def rebuilds(stimuli: Sequence[Stimulus], again: Iterable[Stimulus]) -> GateResu
 
 
 def both_orders(shown: Iterable[tuple[Stimulus, Presentation]]) -> GateResult:
-    """Every pair is asked in both orders, in every arm and repeat. What is asked about a stimulus comes together."""
+    """Every pair is asked in both orders, in every variant and repeat, one stimulus after another."""
     pairs, problems = 0, list[str]()
     for name, ways in groupby(shown, key=lambda each: each[0].id):
         orders: defaultdict[tuple[str, int], set[Order]] = defaultdict(set)
         for stimulus, way in ways:
             if len(set(stimulus.candidates)) > 1:
-                orders[way.arm, way.repeat].add(way.order)
+                orders[way.variant, way.repeat].add(way.order)
         pairs += len(orders)
         problems += [f"stimulus {name} is asked in one order only" for seen in orders.values() if len(seen) < 2]
     return result("both-orders", problems, f"{pairs} pairs", "each in both orders")
@@ -359,7 +359,7 @@ CORRELATION = 0.05
 QUAD_GAP = 4
 """How many tokens beyond the rule the texts of a quad may differ by."""
 
-MATCHED = ("delta0", "ladder", "figures", "delta0-subset")
+MATCHED = ("equal", "graded", "figures", "equal-subset")
 """Families whose candidates are equally long; in the others length is what is varied."""
 
 
@@ -373,7 +373,7 @@ def lengths_match(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> Gat
     problems = [
         f"stimulus {stimulus.id}: the candidates differ in length"
         for stimulus in pairs
-        if _gap(tasks, stimulus) > (QUAD_GAP if stimulus.quad else 0)
+        if _gap(tasks, stimulus) > (QUAD_GAP if stimulus.crossed_pair else 0)
     ]
     return result(
         "lengths-match",
@@ -390,7 +390,7 @@ def _gap(tasks: Mapping[str, Task], stimulus: Stimulus) -> int:
 
 def length_tells_nothing(stimuli: Sequence[Stimulus]) -> GateResult:
     """By how much the better candidate is longer does not grow with the step."""
-    ladder = _directed(stimuli, "ladder")
+    ladder = _directed(stimuli, "graded")
     steps = np.array([delta for _, _, _, delta in ladder])
     gaps = np.array([len(better) - len(lesser) for _, better, lesser, _ in ladder], dtype=float)
     told = 0.0 if len(ladder) < 3 or not (steps.std() and gaps.std()) else float(np.corrcoef(steps, gaps)[0, 1])
@@ -407,7 +407,7 @@ def length_tells_nothing(stimuli: Sequence[Stimulus]) -> GateResult:
 def trivial_judges(stimuli: Sequence[Stimulus]) -> GateResult:
     """No judge that reads nothing does better, or worse, than a coin."""
     scores, allowed, outside = [], [], False
-    for family in ("ladder", "delta0"):
+    for family in ("graded", "equal"):
         pairs = _directed(stimuli, family)
         limit = COIN if len(pairs) >= ENOUGH else 1 / math.sqrt(max(4, len(pairs)))
         allowed.append(f"{0.5 - limit:.2f} to {0.5 + limit:.2f} each on {family}")
@@ -420,9 +420,9 @@ def trivial_judges(stimuli: Sequence[Stimulus]) -> GateResult:
 
 def reported_judges(stimuli: Sequence[Stimulus]) -> GateResult:
     """Scores of cues that a good answer may well carry: printed, and no reason to stop."""
-    ladder = _directed(stimuli, "ladder")
+    ladder = _directed(stimuli, "graded")
     found = ", ".join(f"{name} {trivial_score(judge, ladder):.3f}" for name, judge in REPORTED.items())
-    return GateResult("reported-judges", passed=True, found=f"{found} on ladder", allowed="reported", blocks=False)
+    return GateResult("reported-judges", passed=True, found=f"{found} on graded", allowed="reported", blocks=False)
 
 
 def bag_of_words(stimuli: Sequence[Stimulus]) -> GateResult:
@@ -430,7 +430,7 @@ def bag_of_words(stimuli: Sequence[Stimulus]) -> GateResult:
 
     Naive Bayes on word counts, trained on every family but the one it is tried on.
     """
-    ladder = [(s.cluster, s) for s in stimuli if s.family == "ladder"]
+    ladder = [(s.cluster, s) for s in stimuli if s.family == "graded"]
     counts: dict[str, list[Counter[str]]] = {}
     directed = [(family, *_better_first(stimulus)) for family, stimulus in ladder]
     for family, better, lesser in directed:
@@ -448,12 +448,12 @@ def bag_of_words(stimuli: Sequence[Stimulus]) -> GateResult:
             weights.get(word, 0.0) for word in words_of(lesser)
         )
         right += 1.0 if lead > 0 else 0.5 if lead == 0 else 0.0
-    found = f"{right / len(directed):.3f} on ladder, trained on the other {len(counts) - 1} families"
+    found = f"{right / len(directed):.3f} on graded, trained on the other {len(counts) - 1} families"
     return GateResult("bag-of-words", passed=True, found=found, allowed="reported", blocks=False)
 
 
 Directed = tuple[str, str, str, float]
-"""Task, the better candidate, the lesser one, and the step; content u and v where none is better."""
+"""Task, the better candidate, the lesser one, and the step; content a and b where none is better."""
 
 
 def trivial_score(judge: TrivialJudge, pairs: Sequence[Directed]) -> float:

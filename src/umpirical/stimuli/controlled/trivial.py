@@ -114,7 +114,7 @@ def words_of(text: str) -> tuple[str, ...]:
 # (Biometrics 31, 1975) balance covariates in trials. It works the same way at every step and at equal quality.
 
 Draw = tuple[str, str]
-"""Two texts, the better one first, or content u if neither is better."""
+"""Two texts, the better one first, or content a if neither is better."""
 
 # `shorter` is `longer` turned round, and `first-slot` cannot see a content.
 CUES = [judge for name, judge in (TRIVIAL | REPORTED).items() if name not in ("shorter", "first-slot")]

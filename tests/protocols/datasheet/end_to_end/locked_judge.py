@@ -1,4 +1,5 @@
-"""A judge on the loopback server whose text always names slot 1, and whose log-odds hold the truth and a slot bias."""
+"""A judge on the loopback server whose text always names position 1, and whose log-odds hold the truth and a position
+bias."""
 
 import hashlib
 import math
@@ -16,7 +17,7 @@ GAIN = 2.0
 """Log-odds for each requirement by which an answer is better."""
 
 BIAS = 15.0
-"""Log-odds for slot 1, whatever is in it: more than any difference of quality."""
+"""Log-odds for position 1, whatever is in it: more than any difference of quality."""
 
 STUDY = """\
 study: locked
@@ -40,7 +41,7 @@ def planted_odds(stimulus: Stimulus) -> float:
 
 
 def locked_answer(body: dict[str, Any]) -> Said:
-    """Always the label of slot 1; the tokens say how close it was."""
+    """Always the label of position 1; the tokens say how close it was."""
     prompt = body["messages"][-1]["content"]
     (one, first), (two, second) = CANDIDATE.findall(prompt)
     stimulus = next(shown for shown in _stimuli()[frozenset((first, second))] if shown.task in prompt)
@@ -54,7 +55,7 @@ def locked_answer(body: dict[str, Any]) -> Said:
 
 @cache
 def _stimuli() -> dict[frozenset[str], list[Stimulus]]:
-    """By their texts, which the two versions of a quad share: only the task tells them apart."""
+    """By their texts, which the two versions of a crossed pair share: only the task tells them apart."""
     found = defaultdict(list)
     for stimulus in built("screen"):
         found[frozenset(stimulus.candidates)].append(stimulus)

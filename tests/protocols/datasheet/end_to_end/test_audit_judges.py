@@ -18,7 +18,7 @@ SOUND = {"perfect": "compare", "lapsing": "compare", "perfect_grader": "grade"}
 BAD = {
     "at_random": "compare",
     "always_tie": "compare",
-    "slot_1": "compare",
+    "position_1": "compare",
     "abstaining": "compare",
     "upside_down": "compare",
     "never_read": "compare",
@@ -37,7 +37,7 @@ BAD = {
     "grades_texts_only": "grade",
 }
 
-EXITS = {"use": 0, "use-with-limits": 0, "do-not-use": 3, "not-enough-data": 4}
+EXITS = {"use": 0, "use-with-restrictions": 0, "do-not-use": 3, "not-enough-data": 4}
 
 QUICK = ("perfect", "half_read", "texts_only")
 """Those that CI measures: a sound judge, and two whose faults are the hardest to see."""

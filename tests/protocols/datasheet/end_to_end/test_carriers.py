@@ -29,7 +29,7 @@ def write_answers(folder):
             "task": f"When was {town} founded, and what is there to see?",
             "answer": f"{town} was founded in {year}. Its market is held on Monday. {SECRET} of {town} wrote two books."
             " Many people come to see the walls.\n\n- The tower is 45 metres high.\n- The bridge is older.",
-            "claims": [
+            "facts": [
                 f"{town} was founded in {year}.",
                 "Its market is held on Monday.",
                 "The tower is 45 metres high.",
@@ -41,9 +41,9 @@ def write_answers(folder):
     (folder / "answers.yaml").write_text(json.dumps({"answers": entries}), encoding="utf-8")
 
 
-def study(folder, *, carriers="carriers: answers.yaml\n", judge="name: j, model: {adapter: simulated, name: careful}"):
+def study(folder, *, own="own_answers: answers.yaml\n", judge="name: j, model: {adapter: simulated, name: careful}"):
     write_answers(folder)
-    return parse_study(f"study: s\n{carriers}{SMALL}judges:\n  - {{{judge}}}\n", folder)
+    return parse_study(f"study: s\n{own}{SMALL}judges:\n  - {{{judge}}}\n", folder)
 
 
 def measured(own):
@@ -55,7 +55,7 @@ def measured(own):
 def both(tmp_path_factory):
     """The same judge without carriers and with them."""
     return tuple(
-        measured(study(tmp_path_factory.mktemp("s"), carriers=text)) for text in ("", "carriers: answers.yaml\n")
+        measured(study(tmp_path_factory.mktemp("s"), own=text)) for text in ("", "own_answers: answers.yaml\n")
     )
 
 
@@ -87,9 +87,9 @@ def test_nothing_of_tier_1_changes(both):
         "carrier-blind-preference",
     }
     one, other = (finished.record for finished in both)
-    assert (one.findings, one.limits, one.profile, one.grades) == (
+    assert (one.findings, one.checks, one.profile, one.grades) == (
         other.findings,
-        other.limits,
+        other.checks,
         other.profile,
         other.grades,
     )
@@ -139,8 +139,8 @@ def test_the_plan_says_how_precise_it_will_be(tmp_path):
     assert parts["deleted"].units > parts["deleted 1"].units
 
 
-def test_another_claim_makes_another_set_and_no_carriers_the_old_one(tmp_path):
-    with_carriers, without = study(tmp_path), study(tmp_path, carriers="")
+def test_another_fact_makes_another_set_and_no_carriers_the_old_one(tmp_path):
+    with_carriers, without = study(tmp_path), study(tmp_path, own="")
     first = write_stimulus_set(with_carriers).folder
     assert write_stimulus_set(without).folder != first
     text = (tmp_path / "answers.yaml").read_text(encoding="utf-8")
@@ -148,15 +148,15 @@ def test_another_claim_makes_another_set_and_no_carriers_the_old_one(tmp_path):
     assert write_stimulus_set(with_carriers).folder != first
 
 
-def test_a_claim_that_is_not_in_its_answer_blocks_the_run(tmp_path):
+def test_a_fact_that_is_not_in_its_answer_blocks_the_run(tmp_path):
     own = study(tmp_path)
     text = (tmp_path / "answers.yaml").read_text(encoding="utf-8")
     (tmp_path / "answers.yaml").write_text(text.replace("The tower is 45 metres high.", "It is high.", 1))
-    with pytest.raises(GateError, match=r"answer ayr: the claim .* occurs 0 times"):
+    with pytest.raises(GateError, match=r"answer ayr: the fact .* occurs 0 times"):
         prepare_run(own, own.spec.judges[0])
     assert not (tmp_path / "runs").exists()
     judges = "judges: [{name: j, model: {adapter: simulated, name: careful}}]\n"
-    (tmp_path / "umpirical.yaml").write_text(f"study: s\ncarriers: answers.yaml\n{SMALL}{judges}")
+    (tmp_path / "umpirical.yaml").write_text(f"study: s\nown_answers: answers.yaml\n{SMALL}{judges}")
     assert any("carriers-checked" in problem for problem in check_study(read_study(tmp_path), {}).problems)
 
 
@@ -173,14 +173,14 @@ def test_an_empty_file_blocks_too(tmp_path):
 def test_a_file_that_is_not_there_or_not_here(tmp_path, name, words):
     (tmp_path / "in").mkdir()
     write_answers(tmp_path)
-    own = study(tmp_path / "in", carriers=f"carriers: {name}\n")
+    own = study(tmp_path / "in", own=f"own_answers: {name}\n")
     with pytest.raises(UsageError, match=words):
         prepare_run(own, own.spec.judges[0])
 
 
 def test_a_wrong_entry_is_named_with_its_line(tmp_path):
     own = study(tmp_path)
-    (tmp_path / "answers.yaml").write_text("answers:\n  - id: a\n    task: t\n    anser: x\n    claims: []\n")
+    (tmp_path / "answers.yaml").write_text("answers:\n  - id: a\n    task: t\n    anser: x\n    facts: []\n")
     with pytest.raises(ConfigError, match=r"answers\.yaml:"):
         prepare_run(own, own.spec.judges[0])
 

@@ -11,8 +11,8 @@ from umpirical.protocols.datasheet.page import render_html, render_markdown
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema, generated_schema
 from umpirical.protocols.datasheet.spec import preset
+from umpirical.reports.checks import hold_checks
 from umpirical.reports.decision import decide
-from umpirical.reports.limits import hold_limits
 from umpirical.reports.record import record_json
 from umpirical.runs.run import open_run
 from umpirical.study.file import parse_study
@@ -82,21 +82,21 @@ def test_every_estimate_has_numerator_denominator_interval_and_method(finished):
             assert result.value == pytest.approx(result.numerator / result.denominator)
 
 
-def test_the_decision_follows_from_the_limits_and_these_from_the_measures(finished):
+def test_the_decision_follows_from_the_checks_and_these_from_the_measures(finished):
     datasheet = finished[1].record
     policy = preset()
     assert datasheet.policy == policy
     measures = [*datasheet.measures, *datasheet.parts]
-    assert hold_limits(policy, "compare", measures, datasheet.run.arms) == datasheet.limits
+    assert hold_checks(policy, "compare", measures, datasheet.run.variants) == datasheet.checks
     gates = datasheet.stimuli.gates if datasheet.stimuli else ()
     assert datasheet.complete
-    again = decide(policy, datasheet.limits, gates=gates)
+    again = decide(policy, datasheet.checks, gates=gates)
     assert datasheet.decision.verdict == again.verdict
     assert datasheet.decision.sentences == again.sentences
 
 
 def test_the_audit_columns_add_up(finished):
-    outcomes = ("slot_1", "slot_2", "tie", "graded", "abstained", "unparsed", "failed", "unasked")
+    outcomes = ("position_1", "position_2", "tie", "graded", "abstained", "unparsed", "failed", "unasked")
     for row in finished[1].record.audit:
         assert row.planned == sum(getattr(row, outcome) for outcome in outcomes)
 

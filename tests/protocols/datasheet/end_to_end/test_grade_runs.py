@@ -1,4 +1,4 @@
-"""A `grade` judge, end to end: what is planted is in the datasheet, on every kind of scale."""
+"""A `grade` judge, end to end: what is built in is in the datasheet, on every kind of scale."""
 
 import pytest
 
@@ -61,12 +61,12 @@ def inside(measure) -> bool:
     if limits is None:
         return True
     low, high = limits.low, limits.high
-    return (low is None or low <= measure.planted + 1e-9) and (high is None or measure.planted <= high + 1e-9)
+    return (low is None or low <= measure.true_value + 1e-9) and (high is None or measure.true_value <= high + 1e-9)
 
 
 @pytest.mark.parametrize("judge", ["noisy", "lenient", "compressed", "steady"])
 def test_planted_values_lie_in_the_intervals(measures, judge):
-    found = [m for m in measures[judge] if m.planted is not None and isinstance(m.result, Estimate)]
+    found = [m for m in measures[judge] if m.true_value is not None and isinstance(m.result, Estimate)]
     assert {m.name for m in found} >= {"dark-current", "grade-slope", "grade-spread", "effective-grades", "tie-rate"}
     missed = [(m.name, m.stratum) for m in found if not inside(m)]
     # One interval in twenty misses, and those of one run lean on the same answers.

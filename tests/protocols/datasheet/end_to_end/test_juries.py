@@ -57,7 +57,7 @@ def test_a_jury_has_a_datasheet_of_its_own(runs, tmp_path):
     assert sheet == found.datasheet
     assert sheet.judge.model == "jury, majority: " + ", ".join(JUDGES)
     assert sheet.run.trials == 336
-    assert sheet.decision.verdict in {"use", "use-with-limits", "do-not-use", "not-enough-data"}
+    assert sheet.decision.verdict in {"use", "use-with-restrictions", "do-not-use", "not-enough-data"}
     assert all(name in found.documents.html.read_text() for name in JUDGES)
     assert Jury.model_validate_json(found.record.read_text()) == found.jury
     assert record_json(found.jury) == found.record.read_text()
@@ -156,7 +156,7 @@ def test_a_run_of_another_protocol_is_refused(runs, tmp_path):
     copies = [study / "runs" / run.name for run in runs.values()]
     manifest = copies[0] / "run.json"
     opened = [open_run(copy) for copy in copies]
-    changed = json.loads(manifest.read_text()) | {"protocol": "umpirical-agent/1"}
+    changed = json.loads(manifest.read_text()) | {"protocol": "umpirical-agent/2"}
     opened[0] = replace(opened[0], store=SimpleNamespace(manifest=changed, folder=copies[0]))
     with pytest.raises(UsageError, match="not a datasheet run"):
         refuse_no_jury(opened)
@@ -218,7 +218,7 @@ def test_the_command_exits_with_the_decision_on_the_jury(runs, tmp_path, monkeyp
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(SystemExit):
         main(["jury", str(study), "--json"])
-    assert json.loads(capsys.readouterr().out)["format"] == "judge-jury/1"
+    assert json.loads(capsys.readouterr().out)["format"] == "judge-jury/2"
 
 
 def test_the_python_api_gives_the_same(runs, tmp_path):

@@ -57,13 +57,13 @@ def test_an_abstention_is_no_preference_and_is_counted_apart_from_ties(measure_k
     assert sum(row.tie for row in datasheet.audit) == 0
 
 
-def test_what_is_not_on_the_scale_is_left_out_shown_and_bounded(measure_known):
+def test_what_is_not_on_the_scale_is_excluded_shown_and_bounded(measure_known):
     datasheet = measure_known("rambling")
     ladder = next(m.result for m in datasheet.measures if (m.name, m.stratum) == ("target-sensitivity", "1"))
     assert ladder.value == 1
-    left_out = ladder.left_out["without an answer in both orders"]
-    assert ladder.denominator + left_out == 50
-    assert left_out > 0
+    excluded = ladder.excluded["without an answer in both orders"]
+    assert ladder.denominator + excluded == 50
+    assert excluded > 0
     assert ladder.bounds == pytest.approx((ladder.denominator / 50, 1))
     assert sum(row.unparsed for row in datasheet.audit) == datasheet.trouble[0].count
     assert "candidate 1 is the better one" in datasheet.trouble[0].example

@@ -59,8 +59,8 @@ def test_the_layout_is_stored_and_both_orders_share_it(reports):
 def test_a_judge_of_slots_names_slot_1_in_every_call(reports):
     counts = Counter()
     for row in reports["slot"].record.audit:
-        counts += Counter(slot_1=row.slot_1, slot_2=row.slot_2)
-    assert counts["slot_2"] == 0
+        counts += Counter(position_1=row.position_1, position_2=row.position_2)
+    assert counts["position_2"] == 0
 
 
 @pytest.mark.parametrize("stratum", ["", "identical"])
@@ -72,8 +72,8 @@ def test_each_judge_shows_its_own_effect_and_no_other(reports, name, stratum):
 
 @pytest.mark.parametrize("name", ["label", "list"])
 def test_a_judge_of_labels_or_lists_names_each_slot_about_as_often(reports, name):
-    one = sum(row.slot_1 for row in reports[name].record.audit)
-    two = sum(row.slot_2 for row in reports[name].record.audit)
+    one = sum(row.position_1 for row in reports[name].record.audit)
+    two = sum(row.position_2 for row in reports[name].record.audit)
     assert abs(one - two) <= 0.05 * (one + two)
 
 

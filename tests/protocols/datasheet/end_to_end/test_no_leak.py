@@ -57,9 +57,9 @@ def test_beyond_task_and_candidates_every_prompt_is_the_same_text(judge, stimuli
 
 
 def test_no_word_of_the_design_is_in_the_common_text(judge):
-    empty = Stimulus("task-id", "TASK", ("FIRST", "SECOND"), NoPreference(), "maker/1", "ladder", "stratum", 2.0, 1)
-    text = prompt(judge, empty, Order.UV)
-    for word in ("task-id", "maker", "ladder", "stratum", "delta", "level", "expected", "vacuum", "order", "uv"):
+    empty = Stimulus("task-id", "TASK", ("FIRST", "SECOND"), NoPreference(), "maker/1", "graded", "stratum", 2.0, 1)
+    text = prompt(judge, empty, Order.AB)
+    for word in ("task-id", "maker", "graded", "stratum", "delta", "level", "expected", "blank", "order", "ab"):
         found = re.findall(rf"\b{word}\b", text)
         assert not found, word
 
@@ -85,7 +85,7 @@ def test_the_wire_holds_no_more_than_the_prompt_and_the_decoding(judge, stimuli)
     from umpirical.models.adapters.openai_compatible import request_body
 
     for stimulus in stimuli[:40]:
-        body = request_body(judge.request(shown(stimulus, Order.UV), Presentation()))
+        body = request_body(judge.request(shown(stimulus, Order.AB), Presentation()))
         assert set(body) <= {"model", "messages", "temperature", "max_tokens", "response_format"}
         assert len(body["messages"]) == 1
         assert set(body["messages"][0]) == {"role", "content"}

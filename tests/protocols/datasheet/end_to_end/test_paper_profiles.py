@@ -23,7 +23,7 @@ GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "dark_current.json")
 SEEDS = (1, 2, 3)
 
 JUDGES = {"llama-8b": ("baseline",), "qwen-14b": ("baseline",), "qwen-32b": ("baseline", "strict")}
-"""Judge to arms."""
+"""Judge to variants."""
 
 PUBLISHED = {
     ("llama-8b", "baseline"): "Llama8B",
@@ -57,21 +57,24 @@ def published(row: str) -> dict[tuple[str, str], float]:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """Measures on demand: seed, judge and arm to the results of its datasheet, by measure and part."""
+    """Measures on demand: seed, judge and variant to the results of its datasheet, by measure and part."""
 
     @cache
     def measured(seed: int, name: str) -> dict[str, dict]:
-        folder, arms = tmp_path_factory.mktemp(f"paper{seed}"), JUDGES[name]
+        folder, variants = tmp_path_factory.mktemp(f"paper{seed}"), JUDGES[name]
         lend_stimuli(folder, size="paper", seed=seed)
-        text = f"study: paper\nseed: {seed}\ndesign: {{size: paper, arms: [{', '.join(arms)}]}}\n"
+        text = f"study: paper\nseed: {seed}\ndesign: {{size: paper, variants: [{', '.join(variants)}]}}\n"
         text += f"judges:\n  - {{name: {name}, model: {{adapter: simulated, name: {name}}}}}\n"
         study = parse_study(text, folder)
         datasheet = complete_run(prepare_run(study, study.spec.judges[0]), 8, lambda *_: Silent()).record
         assert datasheet.complete
-        assert datasheet.run.trials == 620 * len(arms)
-        return {arm: {(m.name, m.stratum): m.result for m in datasheet.measures if m.arm == arm} for arm in arms}
+        assert datasheet.run.trials == 620 * len(variants)
+        return {
+            variant: {(m.name, m.stratum): m.result for m in datasheet.measures if m.variant == variant}
+            for variant in variants
+        }
 
-    return lambda seed, name, arm: measured(seed, name)[arm]
+    return lambda seed, name, variant: measured(seed, name)[variant]
 
 
 def inside(result, value: float) -> bool:
@@ -81,21 +84,21 @@ def inside(result, value: float) -> bool:
 
 def test_of_the_figures_of_one_judge_and_seed_nearly_all_lie_in_their_intervals(results):
     held = [
-        inside(results(1, "qwen-32b", arm)[key], value)
-        for arm in JUDGES["qwen-32b"]
-        for key, value in published(PUBLISHED["qwen-32b", arm]).items()
+        inside(results(1, "qwen-32b", variant)[key], value)
+        for variant in JUDGES["qwen-32b"]
+        for key, value in published(PUBLISHED["qwen-32b", variant]).items()
     ]
     assert len(held) >= 20
     assert sum(held) / len(held) >= 0.9
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("judge", "arm"), PUBLISHED)
-def test_every_published_figure_lies_in_the_interval_of_two_runs_in_three(results, judge, arm):
-    figures = published(PUBLISHED[judge, arm])
+@pytest.mark.parametrize(("judge", "variant"), PUBLISHED)
+def test_every_published_figure_lies_in_the_interval_of_two_runs_in_three(results, judge, variant):
+    figures = published(PUBLISHED[judge, variant])
     assert len(figures) >= 10
     held = Counter(
-        key for seed in SEEDS for key, value in figures.items() if inside(results(seed, judge, arm)[key], value)
+        key for seed in SEEDS for key, value in figures.items() if inside(results(seed, judge, variant)[key], value)
     )
     assert {key: count for key in figures if (count := held[key]) < 2} == {}
 
@@ -103,8 +106,8 @@ def test_every_published_figure_lies_in_the_interval_of_two_runs_in_three(result
 @pytest.mark.slow
 def test_of_all_comparisons_95_in_100_hold(results):
     held = [
-        inside(results(seed, judge, arm)[key], value)
-        for (judge, arm), row in PUBLISHED.items()
+        inside(results(seed, judge, variant)[key], value)
+        for (judge, variant), row in PUBLISHED.items()
         for key, value in published(row).items()
         for seed in SEEDS
     ]
@@ -121,7 +124,7 @@ def test_denominators_are_the_papers(results):
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS[1:])])
 def test_the_strict_instruction_trades_sensitivity_at_one_requirement_for_ties_at_none(results, seed):
-    loose, strict = (results(seed, "qwen-32b", arm) for arm in ("baseline", "strict"))
+    loose, strict = (results(seed, "qwen-32b", variant) for variant in ("baseline", "strict"))
     assert strict["no-preference", ""].interval.low > loose["no-preference", ""].interval.high
     assert strict["target-sensitivity", "1"].interval.high < loose["target-sensitivity", "1"].interval.low
     assert strict["target-sensitivity", "5"].value == loose["target-sensitivity", "5"].value == 1

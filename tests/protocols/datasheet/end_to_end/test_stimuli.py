@@ -37,7 +37,7 @@ def study_of(folder, tasks, more=""):
 @pytest.mark.parametrize(("ladder", "own"), [("crossed", CROSSED_SINGLE), ("filler", SINGLE)])
 def test_tasks_are_chosen_by_family_by_name_or_by_file(tmp_path, tasks, expected, ladder, own):
     (tmp_path / "own.yaml").write_text(own)
-    chosen = chosen_materials(study_of(tmp_path, tasks, f"design: {{ladder: {ladder}}}\n"))
+    chosen = chosen_materials(study_of(tmp_path, tasks, f"design: {{graded: {ladder}}}\n"))
     assert chosen.ids == expected
     assert (chosen.tasks == ()) == (ladder == "crossed")
     assert [task.id for task in chosen.of_each()] == expected
@@ -57,7 +57,7 @@ def test_a_chosen_task_is_shown_in_both_versions_and_with_other_figures_if_it_ha
 @pytest.mark.parametrize("ladder", ["crossed", "filler"])
 @pytest.mark.parametrize("size", ["screen", "paper", "standard", "full"])
 def test_without_a_word_the_size_chooses(tmp_path, size, ladder):
-    study = parse_study(f"study: s\ndesign: {{size: {size}, ladder: {ladder}}}\n{JUDGE}", tmp_path)
+    study = parse_study(f"study: s\ndesign: {{size: {size}, graded: {ladder}}}\n{JUDGE}", tmp_path)
     families = [task.family for task in chosen_materials(study).of_each()]
     assert len(families) == {"screen": 24, "paper": 10, "standard": 48, "full": 96}[size]
     assert len(set(families)) == min(48 if ladder == "crossed" else 24, len(families))
@@ -85,7 +85,7 @@ def test_what_cannot_be_chosen_is_refused(tmp_path, tasks, message):
 @pytest.mark.parametrize("ladder", ["crossed", "filler"])
 def test_an_unknown_task_is_answered_with_the_families_there_are(tmp_path, ladder):
     with pytest.raises(UsageError) as refused:
-        chosen_materials(study_of(tmp_path, ["jam"], f"design: {{ladder: {ladder}}}\n"))
+        chosen_materials(study_of(tmp_path, ["jam"], f"design: {{graded: {ladder}}}\n"))
     assert "jam-batch" in refused.value.fix
     assert "async-sum" in refused.value.fix
     assert ("pharmacy-chat" in refused.value.fix) == (ladder == "crossed")
@@ -98,15 +98,15 @@ def test_an_unknown_task_is_answered_with_the_families_there_are(tmp_path, ladde
             "crossed",
             FAMILY,
             "own.yaml: its tasks have fillers, but do not say what asks for each fact",
-            "add context, request, about and asks, or set design: {ladder: filler}",
+            "add context, request, about and asks, or set design: {graded: filler}",
         ),
-        ("filler", CROSSED, "own.yaml: its tasks have no fillers", "remove design: {ladder: filler}"),
+        ("filler", CROSSED, "own.yaml: its tasks have no fillers", "remove design: {graded: filler}"),
     ],
 )
 def test_a_file_of_the_other_format_is_refused_with_what_to_do(tmp_path, ladder, text, message, fix):
     (tmp_path / "own.yaml").write_text(text)
     with pytest.raises(UsageError) as refused:
-        chosen_materials(study_of(tmp_path, ["own.yaml"], f"design: {{ladder: {ladder}}}\n"))
+        chosen_materials(study_of(tmp_path, ["own.yaml"], f"design: {{graded: {ladder}}}\n"))
     assert message in str(refused.value)
     assert refused.value.fix == fix
 
@@ -126,7 +126,7 @@ def test_a_set_says_what_it_is_made_of_and_what_the_gates_said(study):
     assert manifest["tasks"] == ["cat-note.ida", "cat-note.omar", "cat-note.june"]
     assert (manifest["task_families"], manifest["domains"]) == ({"cat-note": 3}, {"household": 3})
     assert len(manifest["gates"]) == 15
-    assert manifest["ladder"] == "crossed"
+    assert manifest["graded"] == "crossed"
     assert all(gate["passed"] and gate["found"] and gate["allowed"] for gate in manifest["gates"])
 
 
@@ -170,15 +170,16 @@ def test_checking_counts_the_calls_of_every_judge_and_writes_nothing(tmp_path):
     folder = write_own_study(tmp_path, CROSSED)
     file = folder / "umpirical.yaml"
     file.write_text(
-        file.read_text().replace("size: screen", "size: screen, repeats: 2, arms: [baseline, strict]")
+        file.read_text().replace("size: screen", "size: screen, repeats: 2, variants: [baseline, strict]")
         + "  - {name: fixed, callable: 'json:dumps', capabilities: {order_controllable: false, accepts_empty: false}}\n"
     )
     before = sorted(path.name for path in folder.iterdir())
     checked = check_study(read_study(folder), {})
     assert checked.problems == []
-    # 3 tasks of 2 quads and an equal pair, and a conflict, in two orders; 2 vacuum prompts each. Arms, repeats: two.
+    # 3 tasks of 2 crossed pairs and an equal pair, and a conflict, in two orders; 2 vacuum prompts each. Variants,
+    # repeats: two.
     assert checked.calls["any"] == 4 * (3 * 12 + 2)
-    # One order, one arm, and of the vacuum prompts only two identical answers.
+    # One order, one variant, and of the vacuum prompts only two identical answers.
     assert checked.calls["fixed"] == 2 * (3 * 5 + 1 + 2)
     assert sorted(path.name for path in folder.iterdir()) == before
 

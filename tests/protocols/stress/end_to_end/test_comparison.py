@@ -17,7 +17,7 @@ from umpirical.protocols.stress.comparison import (
     render_stress_comparison_markdown,
     study_titles,
 )
-from umpirical.protocols.stress.policy import NO_LIMIT
+from umpirical.protocols.stress.policy import NO_THRESHOLD
 from umpirical.reports.record import record_json
 
 MORE = "  - {name: severe, model: {adapter: simulated, name: severe}}"
@@ -84,7 +84,7 @@ def test_the_command_writes_page_record_and_card(studies, umpirical, tmp_path):
     assert "2 judges in 2 studies" in page
     assert "| A | severe |" in (tmp_path / "out" / "comparison.md").read_text()
     code, out, _ = umpirical("compare", studies / "notes", "--json", "--out", tmp_path / "out")
-    assert json.loads(out)["format"] == "stress-comparison/1"
+    assert json.loads(out)["format"] == "stress-comparison/2"
 
 
 def test_what_was_never_asked_passes_nothing(studies, tmp_path, umpirical):
@@ -107,7 +107,7 @@ def test_what_was_never_asked_passes_nothing(studies, tmp_path, umpirical):
 def test_a_test_that_could_not_be_judged_is_neither_passed_nor_open(compared):
     study = compared.studies[0]
     side = study.sides[0]
-    held = [cell for cell in side.verdicts if cell.why != NO_LIMIT]
+    held = [cell for cell in side.verdicts if cell.why != NO_THRESHOLD]
     blind = [cell.model_copy(update={"verdict": "N/A", "why": "nothing was measured"}) for cell in held]
     told = _outcome(side.model_copy(update={"verdicts": blind, "complete": False}), {})
     assert told == (
@@ -154,7 +154,7 @@ def test_a_judge_is_not_held_against_itself(studies, tmp_path):
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_hostile_text_is_inert(compared, payload):
-    tree = _replaced(compared, payload, {"arm", "arms"})
+    tree = _replaced(compared, payload, {"variant", "variants"})
     for study, before in zip(tree["studies"], compared.studies, strict=True):
         for one, old in zip(study["differences"], before.differences, strict=True):
             one["stratum"] = old.stratum

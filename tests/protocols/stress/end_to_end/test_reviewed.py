@@ -196,7 +196,7 @@ def test_the_report_counts_what_people_did(study, umpirical):
     written = len(of(items, "paraphrase"))
     made = done.made["paraphrase"]
     assert (made.accepted, made.reviewed, made.rejected_by_review) == (written, 4, 1)
-    assert (made.edited, made.relabelled, made.undecided, made.left_out) == (2, 0, written - 4, 0)
+    assert (made.edited, made.relabelled, made.undecided, made.excluded) == (2, 0, written - 4, 0)
     made = done.made["synthetic-ordinal"]
     assert (made.reviewed, made.relabelled, made.undecided) == (2, 1, LEVELS - 2)
     assert made.gold_from == {"construction": LEVELS - 1, "review": 1}
@@ -239,23 +239,23 @@ def test_check_and_plan_say_it_in_a_line(study, umpirical):
 
 
 def test_by_policy_only_what_people_kept_counts(study, asked, umpirical):
-    configure(study, undecided="leave-out")
+    configure(study, undecided="exclude")
     seen = {}
     items = reviewed(study, one_of_each(seen))
     done = run(study, umpirical)
     assert len([s for s in done.stimuli.values() if s.family == "paraphrase"]) == 3
     assert len([s for s in done.stimuli.values() if s.family == "synthetic-ordinal"]) == 2
     made = done.made["paraphrase"]
-    assert made.left_out == made.undecided == len(of(items, "paraphrase")) - 4
+    assert made.excluded == made.undecided == len(of(items, "paraphrase")) - 4
     left = [item for item, choice in seen.values() if choice is None]
     assert left
     assert not any(item.after in prompt for item in left for prompt in asked())
     assert f"{len(left)} undecided, excluded" in done.said
-    assert done.report.review.left_out == len(left)
+    assert done.report.review.excluded == len(left)
 
 
 def test_by_policy_nothing_counts_that_nobody_was_asked_about(study, umpirical):
-    configure(study, undecided="leave-out")
+    configure(study, undecided="exclude")
     done = run(study, umpirical)
     assert {stimulus.family for stimulus in done.stimuli.values()} == {"original", "vertical-spacing"}
     assert done.report.review is None
@@ -269,7 +269,7 @@ def test_by_policy_nothing_counts_that_nobody_was_asked_about(study, umpirical):
 
 
 def test_two_people_agree_and_an_adjudicator_settles_the_rest(study, umpirical):
-    configure(study, overlap=2, undecided="leave-out", mode="blind")
+    configure(study, overlap=2, undecided="exclude", mode="blind")
 
     met = []
 
@@ -287,7 +287,7 @@ def test_two_people_agree_and_an_adjudicator_settles_the_rest(study, umpirical):
     before = run(study, umpirical)
     review = before.report.review
     assert (review.people, review.decisions, review.overlap) == (2, 2 * len(items), 2)
-    assert (review.rejected, review.undecided, review.left_out) == (1, 1, 1)
+    assert (review.rejected, review.undecided, review.excluded) == (1, 1, 1)
     assert both.after not in before.stimuli
     assert disputed.after not in before.stimuli
     assert (review.agreement.numerator, review.agreement.denominator) == (len(items) - 1, len(items))

@@ -55,7 +55,7 @@ def test_texts_are_compared_with_what_the_study_says(more, compared, allowed, tm
     assert set(counts) <= set(compared)
 
 
-def test_a_limit_that_nothing_keeps_rejects_everything(tmp_path, umpirical):
+def test_a_check_that_nothing_keeps_rejects_everything(tmp_path, umpirical):
     folder = notes_study(tmp_path / "study", stress=f"{SYNTHETIC}  per_level: 2\n  most_similar: 0.01")
     made = generated(folder, umpirical)
     assert made["generated"] == 0

@@ -8,7 +8,7 @@ LONG, SHORT = "a bird sings", "a bird"
 TASK = "t"
 
 
-def chosen(balancer, draws, *, family="ladder", step=1.0):
+def chosen(balancer, draws, *, family="graded", step=1.0):
     return draws[balancer.choose(TASK, draws, family=family, step=step)]
 
 
@@ -32,9 +32,9 @@ def test_over_many_pairs_neither_is_favoured(draws):
 def test_families_are_evened_out_apart():
     balancer = Balancer()
     for _ in range(5):
-        chosen(balancer, [(LONG, SHORT)], family="delta0")
-    assert balancer.choose(TASK, [(LONG, SHORT), (SHORT, SHORT)], family="ladder", step=1.0) == 1
-    assert balancer.choose(TASK, [(SHORT, LONG), (SHORT, SHORT)], family="delta0", step=1.0) == 0
+        chosen(balancer, [(LONG, SHORT)], family="equal")
+    assert balancer.choose(TASK, [(LONG, SHORT), (SHORT, SHORT)], family="graded", step=1.0) == 1
+    assert balancer.choose(TASK, [(SHORT, LONG), (SHORT, SHORT)], family="equal", step=1.0) == 0
 
 
 def test_each_step_is_evened_out_and_the_whole_family_too():

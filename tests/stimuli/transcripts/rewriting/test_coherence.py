@@ -48,7 +48,7 @@ def test_exactly_the_planned_messages_must_have_changed(made, planned):
 
 
 @pytest.mark.parametrize("count", [0, 1, 8])
-def test_a_message_that_was_left_out_or_added_is_seen(count):
+def test_a_message_that_was_excluded_or_added_is_seen(count):
     assert failed(checks(BOOKING, Transcript(BOOKING.messages[:count]), [5])) == ["only planned messages"]
     longer = Transcript((*BOOKING.messages, Message("assistant", "Bye.")))
     assert failed(checks(BOOKING, longer, [5])) == ["only planned messages"]

@@ -14,10 +14,10 @@ from umpirical.stimuli.generation.commissions import Writer
 from umpirical.stimuli.transcripts.rewriting.edits import replaced
 from umpirical.stimuli.transcripts.rewriting.rewriting import Dropped, Rewritten, rewrite
 from umpirical.stimuli.transcripts.rewriting.simulated import (
-    PlantedRates,
     SimulatedRewriter,
-    planted_verdict,
+    TrueRates,
     sentence_for,
+    true_verdict,
 )
 
 FALLBACK = replace(TERMS, fallback=Writer("fallback-1", "elsewhere", 200))
@@ -55,10 +55,10 @@ def some(count):
 @pytest.mark.parametrize(
     ("objective", "before", "after"), [("violate", "satisfied", "violated"), ("satisfy", "violated", "satisfied")]
 )
-def test_both_objectives_come_to_what_was_planted(objective, before, after):
+def test_both_objectives_come_to_what_was_true_value(objective, before, after):
     made = rehearse(wanted(on_record(before), objective=objective))
     assert isinstance(made, Rewritten)
-    assert planted_verdict(made.transcript, "confirm", CONFIRM.scale.labels, seed=1) == after
+    assert true_verdict(made.transcript, "confirm", CONFIRM.scale.labels, seed=1) == after
     assert made.transcript.text.count("For the record") == 1
     dropped = rehearse(wanted(on_record(after), objective=objective))
     assert (dropped.stage, dropped.reason[:19]) == ("original", "the original is not")
@@ -68,7 +68,7 @@ def test_both_objectives_come_to_what_was_planted(objective, before, after):
 def test_each_level_of_an_ordinal_item_is_reached(level):
     made = rehearse(wanted(on_record("4", POLITE), item="polite", level=level))
     assert isinstance(made, Rewritten)
-    assert planted_verdict(made.transcript, "polite", POLITE.scale.labels, seed=1) == level
+    assert true_verdict(made.transcript, "polite", POLITE.scale.labels, seed=1) == level
 
 
 def test_a_changed_result_of_a_tool_is_followed_up():
@@ -85,11 +85,11 @@ def test_a_long_past_is_rehearsed_too():
 
 
 def test_without_a_sentence_the_verdict_is_drawn_and_no_edit_changes_the_draw():
-    drawn = [planted_verdict(each, "confirm", ("violated", "satisfied"), seed=3) for each in some(400)]
+    drawn = [true_verdict(each, "confirm", ("violated", "satisfied"), seed=3) for each in some(400)]
     assert 150 < drawn.count("violated") < 250
     for each, verdict in zip(some(5), drawn, strict=False):
         edited = replaced(each, 9, Message("assistant", "Bye."))
-        assert planted_verdict(edited, "confirm", ("violated", "satisfied"), seed=3) == verdict
+        assert true_verdict(edited, "confirm", ("violated", "satisfied"), seed=3) == verdict
 
 
 def test_a_rehearsal_is_the_same_every_time():
@@ -99,11 +99,11 @@ def test_a_rehearsal_is_the_same_every_time():
 
 def test_what_is_rehearsed_is_dropped_or_verified_by_the_truth():
     outcomes = [rehearse(wanted(each, name=str(n))) for n, each in enumerate(some(60))]
-    truth = [planted_verdict(each, "confirm", CONFIRM.scale.labels, seed=1) for each in some(60)]
+    truth = [true_verdict(each, "confirm", CONFIRM.scale.labels, seed=1) for each in some(60)]
     assert [isinstance(each, Rewritten) for each in outcomes] == [verdict == "satisfied" for verdict in truth]
 
 
-@pytest.mark.parametrize("rates", [PlantedRates(refusal=1), PlantedRates(nonsense=1), PlantedRates(failure=1)])
+@pytest.mark.parametrize("rates", [TrueRates(refusal=1), TrueRates(nonsense=1), TrueRates(failure=1)])
 def test_a_verifier_that_never_gives_a_verdict_lets_nothing_pass(rates):
     dropped = rehearse(wanted(on_record("satisfied")), rates=rates)
     assert isinstance(dropped, Dropped)
@@ -112,14 +112,14 @@ def test_a_verifier_that_never_gives_a_verdict_lets_nothing_pass(rates):
 
 def test_where_it_refuses_a_sound_fallback_helps():
     commission = wanted(on_record("satisfied"), terms=FALLBACK)
-    assert isinstance(rehearse(commission, rates=PlantedRates(refusal=1)), Rewritten)
-    dropped = rehearse(commission, rates=PlantedRates(refusal=1), fallback=PlantedRates(refusal=1))
+    assert isinstance(rehearse(commission, rates=TrueRates(refusal=1)), Rewritten)
+    dropped = rehearse(commission, rates=TrueRates(refusal=1), fallback=TrueRates(refusal=1))
     assert isinstance(dropped, Dropped)
 
 
 def test_planted_errors_are_outvoted_as_often_as_two_of_three_should():
     """With 20 % of wrong verdicts, two of three are right in 89.6 %, and both times in 80.3 %."""
-    rates = PlantedRates(error=0.2)
+    rates = TrueRates(error=0.2)
     terms = [replace(TERMS, verifier=Writer(f"verifier {n}", "here", 200)) for n in range(200)]
     outcomes = [rehearse(wanted(on_record("satisfied"), terms=each), rates=rates) for each in terms]
     passed = sum(isinstance(each, Rewritten) for each in outcomes)

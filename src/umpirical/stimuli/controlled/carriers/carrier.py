@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from umpirical.domain.errors import ConfigError
+from umpirical.domain.renamed import now_called
 from umpirical.store.yaml_files import YamlDocument
 from umpirical.text.blocks import Block, TextSpan, markdown_blocks, without_bullet
 from umpirical.text.sentences import balanced, locate, spans_past_abbreviations
@@ -32,7 +33,7 @@ class Carrier:
     task: str
     """What was asked."""
     answer: str
-    claims: tuple[str, ...]
+    facts: tuple[str, ...]
     """Passages of the answer, word for word, that the user has verified."""
     context: str = ""
     """What the answer is grounded in, such as a passage that was retrieved; empty if there is none."""
@@ -57,7 +58,7 @@ class _Entry(BaseModel):
     context: str = ""
     task: _Text
     answer: _Text
-    claims: list[_Text]
+    facts: list[_Text]
 
 
 class _File(BaseModel):
@@ -74,15 +75,16 @@ def read_carriers(document: YamlDocument) -> list[Carrier]:
         problem = error.errors()[0]
         path = tuple(problem["loc"])
         place = ".".join(map(str, path))
-        fix = "answers: is a list, each entry with id, task, answer and claims, and a context if it has one"
+        fix = "answers: is a list, each entry with id, task, answer and facts, and a context if it has one"
+        fix = now_called(path[-1]) if path and problem["type"] == "extra_forbidden" else fix
         raise ConfigError(f"{place}: {problem['msg']}", where=document.where(path), fix=fix) from None
     return [
-        Carrier(entry.id, entry.task, entry.answer, tuple(entry.claims), entry.context.strip())
+        Carrier(entry.id, entry.task, entry.answer, tuple(entry.facts), entry.context.strip())
         for entry in found.answers
     ]
 
 
-# Corruption: one figure, date word or negation of a claim is replaced by another, by a closed table.
+# Corruption: one figure, date word or negation of a fact is replaced by another, by a closed table.
 
 MONTHS = ("January", "February", "April", "June", "July", "August", "September", "October", "November", "December")
 """Without March and May, which are words of other kinds too."""
@@ -112,7 +114,7 @@ _REFERENCE = re.compile(
     r"\b(?:steps?|figures?|fig\.|tables?|sections?|chapters?|pages?|items?|points?|parts?|notes?|equations?)\s+$",
     re.IGNORECASE,
 )
-"""After these, a figure points somewhere and claims nothing."""
+"""After these, a figure points somewhere and facts nothing."""
 
 _NAMED_MONTHS = "|".join((*MONTHS, "March", "May"))
 _DAY_BEFORE = re.compile(rf"\b(?:{_NAMED_MONTHS})\s+$")
@@ -125,26 +127,26 @@ _ENTANGLED = re.compile(
     r"|always|all|every|any|yet|also)\b",
     re.IGNORECASE,
 )
-"""In a claim with one of these, removing a "not" may leave it right, or saying nothing."""
+"""In a fact with one of these, removing a "not" may leave it right, or saying nothing."""
 
 
 class Site(NamedTuple):
-    """A stretch of a claim that can be changed, and what it can be changed into."""
+    """A stretch of a fact that can be changed, and what it can be changed into."""
 
     start: int
     end: int
     options: tuple[str, ...]
 
 
-def corruptible(claim: str) -> bool:
-    return any(True for _ in _sites(claim))
+def corruptible(fact: str) -> bool:
+    return any(True for _ in _sites(fact))
 
 
-def corrupted(claim: str, rng: np.random.Generator) -> str:
-    """The claim with one thing in it changed, so that it is no longer what was verified."""
-    sites = list(_sites(claim))
+def corrupted(fact: str, rng: np.random.Generator) -> str:
+    """The fact with one thing in it changed, so that it is no longer what was verified."""
+    sites = list(_sites(fact))
     start, end, options = sites[int(rng.integers(len(sites)))]
-    return claim[:start] + options[int(rng.integers(len(options)))] + claim[end:]
+    return fact[:start] + options[int(rng.integers(len(options)))] + fact[end:]
 
 
 def figure_sites(text: str) -> Iterator[Site]:
@@ -159,29 +161,29 @@ def like(old: str, new: str) -> str:
     return new[0].upper() + new[1:] if old[0].isupper() else new
 
 
-def _sites(claim: str) -> Iterator[Site]:
-    yield from figure_sites(claim)
-    yield from _word_sites(claim, POLES)
-    negations = list(_NOT.finditer(claim))
-    if len(negations) == 1 and claim.count("not") == 1 and not _ENTANGLED.search(claim):
+def _sites(fact: str) -> Iterator[Site]:
+    yield from figure_sites(fact)
+    yield from _word_sites(fact, POLES)
+    negations = list(_NOT.finditer(fact))
+    if len(negations) == 1 and fact.count("not") == 1 and not _ENTANGLED.search(fact):
         group = 1 if negations[0][1] else 2
         yield Site(*negations[0].span(group), ("",))
 
 
-def _word_sites(claim: str, words: tuple[str, ...]) -> Iterator[Site]:
-    for match in re.finditer(rf"(?<![\w-])(?:{'|'.join(words)})(?![\w-])", claim, _case(words)):
-        if words is NUMBERS and _no_claim(claim, match):
+def _word_sites(fact: str, words: tuple[str, ...]) -> Iterator[Site]:
+    for match in re.finditer(rf"(?<![\w-])(?:{'|'.join(words)})(?![\w-])", fact, _case(words)):
+        if words is NUMBERS and _no_claim(fact, match):
             continue
         others = [word for word in words if word != match[0].casefold() and word != match[0]]
         yield Site(*match.span(), tuple(like(match[0], word) for word in others))
 
 
-def _figures(claim: str) -> Iterator[Site]:
-    for match in _FIGURE.finditer(claim):
-        if _no_claim(claim, match) or not match[0].strip("0.,"):
+def _figures(fact: str) -> Iterator[Site]:
+    for match in _FIGURE.finditer(fact):
+        if _no_claim(fact, match) or not match[0].strip("0.,"):
             continue
         year = re.fullmatch(r"1\d{3}|20\d{2}", match[0]) is not None
-        if not year and (_DAY_BEFORE.search(claim[: match.start()]) or _DAY_AFTER.match(claim, match.end())):
+        if not year and (_DAY_BEFORE.search(fact[: match.start()]) or _DAY_AFTER.match(fact, match.end())):
             continue
         # Another century is too easy to see, and another last decimal too hard.
         place = 2 if year else next(n for n, digit in enumerate(match[0]) if digit in "123456789")
@@ -192,10 +194,10 @@ def _figures(claim: str) -> Iterator[Site]:
         yield Site(*match.span(), options)
 
 
-def _no_claim(claim: str, match: re.Match[str]) -> bool:
+def _no_claim(fact: str, match: re.Match[str]) -> bool:
     """Whether a number bounds something or points somewhere, so that another one need not be wrong."""
-    before = claim[: match.start()]
-    bounds = _BOUND.search(before) or _BOUND_AFTER.match(claim, match.end())
+    before = fact[: match.start()]
+    bounds = _BOUND.search(before) or _BOUND_AFTER.match(fact, match.end())
     return bool(bounds or _REFERENCE.search(before))
 
 
@@ -204,18 +206,18 @@ def _case(words: tuple[str, ...]) -> re.RegexFlag:
     return re.NOFLAG if words in (MONTHS, WEEKDAYS) else re.IGNORECASE
 
 
-# Deletion: the sentences that hold some of the claims are taken out, and nothing else.
+# Deletion: the sentences that hold some of the facts are taken out, and nothing else.
 
 
-def deletable(text: str, claims: Sequence[str]) -> list[tuple[int, ...]]:
-    """The claims that go together, as places in `claims`: those of one sentence, or of sentences that a claim joins.
+def deletable(text: str, facts: Sequence[str]) -> list[tuple[int, ...]]:
+    """The facts that go together, as places in `facts`: those of one sentence, or of sentences that a fact joins.
 
-    A claim in a heading, a table or a quotation is not among them, nor one whose sentence shares brackets or emphasis
+    A fact in a heading, a table or a quotation is not among them, nor one whose sentence shares brackets or emphasis
     with the next.
     """
     groups: list[tuple[set[int], set[TextSpan]]] = []
-    for place, claim in enumerate(claims):
-        held = set(_holding(text, claim))
+    for place, fact in enumerate(facts):
+        held = set(_holding(text, fact))
         if not held:
             continue
         own = ({place}, held)
@@ -227,9 +229,9 @@ def deletable(text: str, claims: Sequence[str]) -> list[tuple[int, ...]]:
     return sorted(tuple(sorted(held)) for held, _ in whole)
 
 
-def without(text: str, claims: Sequence[str]) -> str:
-    """The answer without the sentences that hold these claims. Later items of a numbered list move up."""
-    gone = {span for claim in claims for span in _holding(text, claim)}
+def without(text: str, facts: Sequence[str]) -> str:
+    """The answer without the sentences that hold these facts. Later items of a numbered list move up."""
+    gone = {span for fact in facts for span in _holding(text, fact)}
     found = markdown_blocks(text)
     out, removed = "", dict[int, int]()
     for place, block in enumerate(found):
@@ -246,9 +248,9 @@ def without(text: str, claims: Sequence[str]) -> str:
     return out
 
 
-def _holding(text: str, claim: str) -> list[TextSpan]:
-    """The sentences that a claim lies in; none if it lies where nothing can be taken out."""
-    [where] = locate(text, claim)
+def _holding(text: str, fact: str) -> list[TextSpan]:
+    """The sentences that a fact lies in; none if it lies where nothing can be taken out."""
+    [where] = locate(text, fact)
     for block in markdown_blocks(text):
         if where.overlaps(block.span):
             spans = spans_past_abbreviations(text, block) if block.kind in ("prose", "item") else []
@@ -304,22 +306,22 @@ def check_carriers(carriers: Sequence[Carrier]) -> Iterator[str]:
 def _check(carrier: Carrier) -> Iterator[str]:
     found, sound = markdown_blocks(carrier.answer), True
     spans: list[TextSpan] = []
-    for claim in carrier.claims:
-        where = locate(carrier.answer, claim)
+    for fact in carrier.facts:
+        where = locate(carrier.answer, fact)
         problem = _misplaced(where, found)
         if problem:
             sound = False
-            yield f"the claim {_short(claim)} {problem}"
+            yield f"the fact {_short(fact)} {problem}"
         spans += where
     if any(one.overlaps(other) for one, other in combinations(spans, 2)):
         sound = False
-        yield "two of its claims overlap"
+        yield "two of its facts overlap"
     if not sound:
         return
-    if not carrier.claims:
-        yield "it has no claim"
-    elif not deletable(carrier.answer, carrier.claims) and not any(map(corruptible, carrier.claims)):
-        yield "none of its claims can be deleted or corrupted"
+    if not carrier.facts:
+        yield "it has no fact"
+    elif not deletable(carrier.answer, carrier.facts) and not any(map(corruptible, carrier.facts)):
+        yield "none of its facts can be deleted or corrupted"
 
 
 def _misplaced(where: list[TextSpan], found: list[Block]) -> str:
@@ -333,14 +335,14 @@ def _misplaced(where: list[TextSpan], found: list[Block]) -> str:
     return "begins with the mark of a list item: leave the mark out" if where[0].start < held[0].body else ""
 
 
-def lost_claims(carrier: Carrier, text: str) -> list[str]:
-    """The claims that a text does not hold word for word."""
-    return [claim for claim in carrier.claims if not locate(text, claim)]
+def lost_facts(carrier: Carrier, text: str) -> list[str]:
+    """The facts that a text does not hold word for word."""
+    return [fact for fact in carrier.facts if not locate(text, fact)]
 
 
 def deletion_problem(carrier: Carrier, text: str) -> str:
-    """Why a text is not the answer less the sentences that held the claims it lacks; empty if it is."""
-    gone = [span for claim in lost_claims(carrier, text) for span in locate(carrier.answer, claim)]
+    """Why a text is not the answer less the sentences that held the facts it lacks; empty if it is."""
+    gone = [span for fact in lost_facts(carrier, text) for span in locate(carrier.answer, fact)]
     kept = [
         _unmarked(carrier.answer[span.start : span.end])
         for block in markdown_blocks(carrier.answer)
@@ -348,22 +350,22 @@ def deletion_problem(carrier: Carrier, text: str) -> str:
         if not any(span.overlaps(lost) for lost in gone)
     ]
     if [_unmarked(piece) for piece in _pieces(text)] != kept:
-        return "more than the sentences of the missing claims differs"
+        return "more than the sentences of the missing facts differs"
     return _doubled(carrier, text) or ("" if kept else "nothing is left")
 
 
 def corruption_problem(carrier: Carrier, text: str) -> str:
-    """Why a text is not the answer with one word changed by the table in each claim it lacks; empty if it is."""
-    spans = sorted(locate(carrier.answer, claim)[0] for claim in lost_claims(carrier, text))
+    """Why a text is not the answer with one word changed by the table in each fact it lacks; empty if it is."""
+    spans = sorted(locate(carrier.answer, fact)[0] for fact in lost_facts(carrier, text))
     if not _fits(carrier.answer, spans, text):
-        return "it differs by more than one word of the table in each claim it lacks"
+        return "it differs by more than one word of the table in each fact it lacks"
     return _doubled(carrier, text)
 
 
 def crossing_problem(carrier: Carrier, context: str, text: str) -> str:
     """Why a context and a text are not the carrier's with one figure changed in both, alike; empty if they are."""
-    if len(lost_claims(carrier, text)) != 1 or corruption_problem(carrier, text):
-        return "the answer differs by more than a figure in one claim"
+    if len(lost_facts(carrier, text)) != 1 or corruption_problem(carrier, text):
+        return "the answer differs by more than a figure in one fact"
     changes = [_one_change(carrier.context, context), _one_change(carrier.answer, text)]
     if None in changes:
         return "the context does not differ in exactly one word"
@@ -395,19 +397,19 @@ def _fits(original: str, spans: Sequence[TextSpan], text: str, start: int = 0) -
     if not spans:
         return text == original[start:]
     span, *rest = spans
-    before, claim = original[start : span.start], original[span.start : span.end]
+    before, fact = original[start : span.start], original[span.start : span.end]
     after = original[span.end : rest[0].start if rest else None]
     if not text.startswith(before):
         return False
     text = text[len(before) :]
-    # There is only one place where the claim can end, unless what follows it is short.
-    ends = [match.start() for match in re.finditer(f"(?={re.escape(after)})", text[: len(claim) + LONGER + len(after)])]
-    return any(_contradicts(claim, text[:end]) and _fits(original, rest, text[end:], span.end) for end in ends)
+    # There is only one place where the fact can end, unless what follows it is short.
+    ends = [match.start() for match in re.finditer(f"(?={re.escape(after)})", text[: len(fact) + LONGER + len(after)])]
+    return any(_contradicts(fact, text[:end]) and _fits(original, rest, text[end:], span.end) for end in ends)
 
 
-def _contradicts(claim: str, now: str) -> bool:
+def _contradicts(fact: str, now: str) -> bool:
     """Exactly one word is another one of its table, or a negation is gone."""
-    before, after = claim.split(), now.split()
+    before, after = fact.split(), now.split()
     if len(after) == len(before) - 1:
         return any(word == "not" and before[:n] + before[n + 1 :] == after for n, word in enumerate(before))
     changed = [(a, b) for a, b in zip(before, after, strict=False) if a != b]
@@ -422,8 +424,8 @@ def _other_word(before: str, after: str) -> bool:
 
 
 def _doubled(carrier: Carrier, text: str) -> str:
-    doubled = [claim for claim in carrier.claims if len(locate(text, claim)) > 1]
-    return f"the claim {_short(doubled[0])} occurs twice" if doubled else ""
+    doubled = [fact for fact in carrier.facts if len(locate(text, fact)) > 1]
+    return f"the fact {_short(doubled[0])} occurs twice" if doubled else ""
 
 
 def _pieces(text: str) -> list[str]:

@@ -23,7 +23,7 @@ from umpirical.stimuli.controlled.carriers.carrier import (
     figure_sites,
     layout_problem,
     like,
-    lost_claims,
+    lost_facts,
 )
 from umpirical.stimuli.controlled.gates import quads_of, result
 from umpirical.text.blocks import TextSpan, markdown_blocks
@@ -33,7 +33,7 @@ from umpirical.text.words import words
 MAKER = "carrier-quads/1"
 
 MOST_CROSSED = 3
-"""The most claims of a carrier that are crossed, each in a quad of its own, so that no carrier outweighs the others."""
+"""The most facts of a carrier that are crossed, each in a quad of its own, so that no carrier outweighs the others."""
 
 VERSIONS = ("P", "Q")
 """The context as it is, and the context with the figure changed."""
@@ -46,10 +46,10 @@ SMALLEST = 2
 
 
 class Crossing(NamedTuple):
-    """A figure that the context and a claim have in common, and what it can be changed into in both."""
+    """A figure that the context and a fact have in common, and what it can be changed into in both."""
 
-    claim: int
-    """The place of the claim among those of the carrier."""
+    fact: int
+    """The place of the fact among those of the carrier."""
     in_context: TextSpan
     in_answer: TextSpan
     options: tuple[str, ...]
@@ -63,16 +63,16 @@ def carrier_quads(carriers: Sequence[Carrier], *, seed: int) -> Iterator[Stimulu
         rng = generator(seed, "carrier", carrier.id, "crossed")
         by_claim: dict[int, list[Crossing]] = {}
         for crossing in crossings(carrier):
-            by_claim.setdefault(crossing.claim, []).append(crossing)
+            by_claim.setdefault(crossing.fact, []).append(crossing)
         chosen = [*by_claim.values()]
         for place in rng.permutation(len(chosen))[:MOST_CROSSED]:
             yield from _quad(carrier, chosen[place][int(rng.integers(len(chosen[place])))], rng)
 
 
 def crossings(carrier: Carrier) -> Iterator[Crossing]:
-    """The figures of its claims that can be changed in the context too."""
-    for place, claim in enumerate(carrier.claims):
-        [span] = locate(carrier.answer, claim)
+    """The figures of its facts that can be changed in the context too."""
+    for place, fact in enumerate(carrier.facts):
+        [span] = locate(carrier.answer, fact)
         for site in figure_sites(carrier.answer[span.start : span.end]):
             in_answer = TextSpan(span.start + site.start, span.start + site.end)
             figure = carrier.answer[in_answer.start : in_answer.end]
@@ -129,7 +129,7 @@ def _quad(carrier: Carrier, crossing: Crossing, rng: np.random.Generator) -> Ite
     contexts = carrier.context, _changed(carrier.context, crossing.in_context, new)
     first = int(rng.integers(2))
     pair = (carrier.answer, changed) if first == 0 else (changed, carrier.answer)
-    name = f"{carrier.task_id}:{crossing.claim + 1}"
+    name = f"{carrier.task_id}:{crossing.fact + 1}"
     for version, context, winner in zip(VERSIONS, contexts, (first, 1 - first), strict=True):
         yield Stimulus(
             task_id=f"{name}.{version}",
@@ -138,10 +138,10 @@ def _quad(carrier: Carrier, crossing: Crossing, rng: np.random.Generator) -> Ite
             candidates=pair,
             expectation=GivenWinner(winner),
             maker=MAKER,
-            family=Family.CARRIER_FIGURES,
+            family=Family.OWN_FIGURES,
             delta=1.0,
-            base=float(len(carrier.claims) - 1),
-            quad=name,
+            base=float(len(carrier.facts) - 1),
+            crossed_pair=name,
             version=version,
         )
 
@@ -150,7 +150,7 @@ def _changed(text: str, where: TextSpan, new: str) -> str:
     return text[: where.start] + like(text[where.start : where.end], new) + text[where.end :]
 
 
-# The gate on carriers: the claims are where they should be, and every edit is what it says.
+# The gate on carriers: the facts are where they should be, and every edit is what it says.
 
 
 ALLOWED = (
@@ -160,21 +160,21 @@ ALLOWED = (
 
 
 def carriers_checked(carriers: Sequence[Carrier], stimuli: Sequence[Stimulus], again: Iterable[Stimulus]) -> GateResult:
-    """Every claim occurs once, every edited answer lacks or contradicts exactly its claims, every layout keeps all.
+    """Every fact occurs once, every edited answer lacks or contradicts exactly its facts, every layout keeps all.
 
     In a quad, either text is the better one under one of two contexts. `again` builds everything a second time, which
     must give the same.
     """
     by_id = {carrier.task_id: carrier for carrier in carriers}
-    pairs = [stimulus for stimulus in stimuli if stimulus.family != Family.CARRIER_FIGURES]
-    quads = dict(quads_of([stimulus for stimulus in stimuli if stimulus.family == Family.CARRIER_FIGURES]))
+    pairs = [stimulus for stimulus in stimuli if stimulus.family != Family.OWN_FIGURES]
+    quads = dict(quads_of([stimulus for stimulus in stimuli if stimulus.family == Family.OWN_FIGURES]))
     problems = [*check_carriers(carriers), *_check_stimuli(by_id, pairs), *_check_quads(by_id, quads)]
     if len(pairs) + sum(map(len, quads.values())) != len(stimuli):
         problems.append("a test case does not name its crossed pair")
     if [stimulus.id for stimulus in again] != [stimulus.id for stimulus in stimuli]:
         problems.append("building the pairs again gives other pairs")
-    claims = sum(len(carrier.claims) for carrier in carriers)
-    looked_at = f"{len(carriers)} answers, {claims} facts, {len(pairs)} pairs, {len(quads)} crossed pairs"
+    facts = sum(len(carrier.facts) for carrier in carriers)
+    looked_at = f"{len(carriers)} answers, {facts} facts, {len(pairs)} pairs, {len(quads)} crossed pairs"
     return result("carriers-checked", problems, looked_at, ALLOWED)
 
 
@@ -191,13 +191,13 @@ def _problem(carrier: Carrier, stimulus: Stimulus) -> str:
         return "it does not show its answer"
     own = stimulus.candidates.index(carrier.answer)
     text = stimulus.candidates[1 - own]
-    lost = len(lost_claims(carrier, text))
-    if (stimulus.delta, stimulus.base) != (lost, len(carrier.claims) - lost):
+    lost = len(lost_facts(carrier, text))
+    if (stimulus.delta, stimulus.base) != (lost, len(carrier.facts) - lost):
         return f"it lacks {lost} facts, not {stimulus.delta:g}"
     match stimulus.family, stimulus.expectation:
-        case "carrier-delta0", NoPreference():
+        case "own-equal", NoPreference():
             return layout_problem(carrier.answer, text)
-        case "carrier-ladder", GivenWinner(candidate=winner) if winner == own and lost:
+        case "own-graded", GivenWinner(candidate=winner) if winner == own and lost:
             check = deletion_problem if stimulus.stratum == "deleted" else corruption_problem
             return check(carrier, text)
         case _:
@@ -223,6 +223,6 @@ def _quad_problem(carrier: Carrier, members: Sequence[Stimulus]) -> str:
     own = one.candidates.index(carrier.answer)
     if [one.expectation, other.expectation] != [GivenWinner(own), GivenWinner(1 - own)]:
         return "the winner is not the text that agrees with the context"
-    if {(s.delta, s.base, s.task_family) for s in members} != {(1.0, len(carrier.claims) - 1.0, carrier.task_id)}:
-        return "it is not one claim that differs"
+    if {(s.delta, s.base, s.task_family) for s in members} != {(1.0, len(carrier.facts) - 1.0, carrier.task_id)}:
+        return "it is not one fact that differs"
     return crossing_problem(carrier, other.task.removesuffix(f"\n\n{carrier.task}"), one.candidates[1 - own])

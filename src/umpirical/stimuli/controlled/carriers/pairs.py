@@ -16,7 +16,7 @@ from umpirical.stimuli.controlled.carriers.carrier import (
     deletable,
     deletion_problem,
     layout_problem,
-    lost_claims,
+    lost_facts,
     without,
 )
 from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS
@@ -94,9 +94,9 @@ def _rebuilt(text: str, change: Callable[[Block], str], *, loose: bool = False) 
     return out + text[before.span.end if before else 0 :]
 
 
-# Pairs made of carriers: an answer and itself with claims edited, or in another layout.
+# Pairs made of carriers: an answer and itself with facts edited, or in another layout.
 #
-# Every carrier is used, with at most nine pairs: up to three in which one, two or three claims are deleted, up to three
+# Every carrier is used, with at most nine pairs: up to three in which one, two or three facts are deleted, up to three
 # in which one, two or three are corrupted, and one for each layout. An answer that does not allow for them has fewer.
 
 MAKER = "carriers/1"
@@ -104,7 +104,7 @@ MAKER = "carriers/1"
 EDITS = ("deleted", "corrupted")
 
 MOST_EDITED = 3
-"""The most claims that are edited: a judge that misses three would miss more."""
+"""The most facts that are edited: a judge that misses three would miss more."""
 
 
 def carrier_stimuli(carriers: Sequence[Carrier], *, seed: int) -> Iterator[Stimulus]:
@@ -119,11 +119,11 @@ def carrier_stimuli(carriers: Sequence[Carrier], *, seed: int) -> Iterator[Stimu
 def _edited_pairs(carrier: Carrier, seed: int) -> Iterator[Stimulus]:
     for edit in EDITS:
         rng = generator(seed, "carrier", carrier.id, edit)
-        for claims in _growing(carrier, edit, rng):
-            text = _deleted(carrier, claims) if edit == "deleted" else _corrupted(carrier, claims, rng)
+        for facts in _growing(carrier, edit, rng):
+            text = _deleted(carrier, facts) if edit == "deleted" else _corrupted(carrier, facts, rng)
             winner = int(rng.integers(2))
             if text is not None:
-                yield _stimulus(carrier, text, edit, GivenWinner(winner), turned=winner == 1, lost=len(claims))
+                yield _stimulus(carrier, text, edit, GivenWinner(winner), turned=winner == 1, lost=len(facts))
 
 
 def _layout_pairs(carrier: Carrier, seed: int) -> Iterator[Stimulus]:
@@ -131,16 +131,16 @@ def _layout_pairs(carrier: Carrier, seed: int) -> Iterator[Stimulus]:
         rng = generator(seed, "carrier", carrier.id, name)
         text = laid_out(carrier.answer, name, rng)
         # A layout that a program cannot confirm as one, as in odd Markdown, is not used.
-        if text is not None and not layout_problem(carrier.answer, text) and not lost_claims(carrier, text):
+        if text is not None and not layout_problem(carrier.answer, text) and not lost_facts(carrier, text):
             yield _stimulus(carrier, text, name, NoPreference(), turned=bool(rng.integers(2)))
 
 
 def _growing(carrier: Carrier, edit: str, rng: np.random.Generator) -> Iterator[tuple[int, ...]]:
-    """One claim, then that and another, and so on; claims of one sentence are deleted together."""
+    """One fact, then that and another, and so on; facts of one sentence are deleted together."""
     if edit == "deleted":
-        groups = deletable(carrier.answer, carrier.claims)
+        groups = deletable(carrier.answer, carrier.facts)
     else:
-        groups = [(place,) for place, claim in enumerate(carrier.claims) if corruptible(claim)]
+        groups = [(place,) for place, fact in enumerate(carrier.facts) if corruptible(fact)]
     chosen: tuple[int, ...] = ()
     for place in rng.permutation(len(groups)):
         if len(chosen) + len(groups[place]) <= MOST_EDITED:
@@ -148,17 +148,17 @@ def _growing(carrier: Carrier, edit: str, rng: np.random.Generator) -> Iterator[
             yield chosen
 
 
-def _deleted(carrier: Carrier, claims: Sequence[int]) -> str | None:
-    text = without(carrier.answer, [carrier.claims[place] for place in claims])
-    return None if deletion_problem(carrier, text) or len(lost_claims(carrier, text)) != len(claims) else text
+def _deleted(carrier: Carrier, facts: Sequence[int]) -> str | None:
+    text = without(carrier.answer, [carrier.facts[place] for place in facts])
+    return None if deletion_problem(carrier, text) or len(lost_facts(carrier, text)) != len(facts) else text
 
 
-def _corrupted(carrier: Carrier, claims: Sequence[int], rng: np.random.Generator) -> str | None:
+def _corrupted(carrier: Carrier, facts: Sequence[int], rng: np.random.Generator) -> str | None:
     text = carrier.answer
-    for place in claims:
-        [span] = locate(text, carrier.claims[place])
+    for place in facts:
+        [span] = locate(text, carrier.facts[place])
         text = text[: span.start] + corrupted(text[span.start : span.end], rng) + text[span.end :]
-    return None if corruption_problem(carrier, text) or len(lost_claims(carrier, text)) != len(claims) else text
+    return None if corruption_problem(carrier, text) or len(lost_facts(carrier, text)) != len(facts) else text
 
 
 def _stimulus(
@@ -171,8 +171,8 @@ def _stimulus(
         candidates=pair,
         expectation=expectation,
         maker=MAKER,
-        family="carrier-ladder" if lost else "carrier-delta0",
+        family="own-graded" if lost else "own-equal",
         stratum=stratum,
         delta=float(lost),
-        base=float(len(carrier.claims) - lost),
+        base=float(len(carrier.facts) - lost),
     )

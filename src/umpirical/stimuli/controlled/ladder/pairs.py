@@ -63,8 +63,8 @@ class PairMaker:
         level = (self.index + 5 * turn) % (len(self.task.requirements) + 1)
         present = facts_at(self.task, self.index, level)
         rng = generator(self.seed, "delta0", self.task.id, str(turn))
-        pair, stratum = self._draw((present, present), rng, turn=turn, family="delta0", step=0.0)
-        return self._stimulus(pair, NoPreference(), "delta0", stratum, delta=0.0, base=level)
+        pair, stratum = self._draw((present, present), rng, turn=turn, family="equal", step=0.0)
+        return self._stimulus(pair, NoPreference(), "equal", stratum, delta=0.0, base=level)
 
     def step(self, delta: float, turn: int, *, rank: int) -> Stimulus:
         """A step of the ladder: the better answer states all that the lesser one states, and more.
@@ -77,11 +77,11 @@ class PairMaker:
         lesser, better = (facts_at(self.task, self.index, level) for level in (base, base + delta))
         name = f"{delta:g} {turn}"
         rng = generator(self.seed, "ladder", self.task.id, name)
-        pair, stratum = self._draw((better, lesser), rng, turn=turn + int(4 * delta), family="ladder", step=delta)
+        pair, stratum = self._draw((better, lesser), rng, turn=turn + int(4 * delta), family="graded", step=delta)
         # The better content is u in half of the pairs, so that canonical order tells nothing either.
         winner = int(rng.integers(2))
         shown = pair if winner == 0 else pair[::-1]
-        return self._stimulus(shown, GivenWinner(winner), "ladder", stratum, delta=delta, base=base)
+        return self._stimulus(shown, GivenWinner(winner), "graded", stratum, delta=delta, base=base)
 
     def subset(self, turn: int) -> Stimulus:
         """Equal numbers of requirements are met, but not the same ones: u meets one of a pair of them, v the other."""
@@ -89,8 +89,8 @@ class PairMaker:
         one, other = places[(self.index + turn) % len(places)]
         rng = generator(self.seed, "subset", self.task.id, str(turn))
         facts = self._facts_of(one), self._facts_of(other)
-        pair, _ = self._draw(facts, rng, turn=0, family="delta0-subset", step=0.0, only=PLAIN)
-        return self._stimulus(pair, NoPreference(), "delta0-subset", f"{one + 1}-{other + 1}", delta=0.0, base=1)
+        pair, _ = self._draw(facts, rng, turn=0, family="equal-subset", step=0.0, only=PLAIN)
+        return self._stimulus(pair, NoPreference(), "equal-subset", f"{one + 1}-{other + 1}", delta=0.0, base=1)
 
     def length(self, turn: int, *, rank: int) -> Stimulus:
         """The same facts, and statements that nobody asked for added to u. `rank`: such pairs the set has already."""
@@ -102,7 +102,7 @@ class PairMaker:
         return self._stimulus(pair, NoPreference(), "length", stratum, delta=0.0, base=level)
 
     def conflict(self, turn: int, *, rank: int) -> Stimulus:
-        """Better against longer: u states one requirement more, v is padded. `rank` as in `length`."""
+        """Better against longer: a states one requirement more, b is padded. `rank` as in `length`."""
         stratum = CONFLICTS[rank % len(CONFLICTS)]
         base = self._roomy(LENGTHS[stratum], rank // len(CONFLICTS), len(self.task.requirements) - 1)
         lesser, better = (facts_at(self.task, self.index, level) for level in (base, base + 1))
@@ -111,7 +111,7 @@ class PairMaker:
         return self._stimulus((shorter, longer), GivenWinner(0), "conflict", stratum, delta=1.0, base=base)
 
     def far(self, amount: str, turn: int, *, rank: int) -> Stimulus:
-        """Better against much longer: u states what is asked and nothing else, v less of that and much besides."""
+        """Better against much longer: a states what is asked and nothing else, b less of that and much besides."""
         levels = self._far_levels(amount)
         # A lesser answer that meets nothing at all is for tasks that have no room for another.
         base = levels[1:][rank % (len(levels) - 1)] if len(levels) > 1 else levels[0]

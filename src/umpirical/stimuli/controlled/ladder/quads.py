@@ -51,7 +51,7 @@ FEW, MANY = 24, 200
 """How many of them one is chosen from: all that are equally long, up to the larger number, and the most equally long
 up to the smaller one."""
 
-FAMILIES = {"asked": Family.LADDER, "figures": Family.FIGURES}
+FAMILIES = {"asked": Family.GRADED, "figures": Family.FIGURES}
 
 
 class RequestBalance:
@@ -118,7 +118,7 @@ class QuadMaker:
                 stratum=stratum,
                 delta=float(delta),
                 base=float(level),
-                quad=name,
+                crossed_pair=name,
                 version=task.version,
                 parts=task.parts,
             )

@@ -1,8 +1,8 @@
 """Simulated planner, editor, summariser and verifier: a rehearsal of rewriting without a key or a server.
 
-They read the prompts as models would, by their marks. What a transcript deserves is planted in it: a sentence for the
+They read the prompts as models would, by their marks. What a transcript deserves is built in in it: a sentence for the
 record says it, and the editor writes that sentence. Where there is none, it is drawn from what the system and the user
-said, which no edit changes. Rates of wrong verdicts, refusals, nonsense and failures are planted, too.
+said, which no edit changes. Rates of wrong verdicts, refusals, nonsense and failures are built in, too.
 """
 
 import json
@@ -25,7 +25,7 @@ NONSENSE = "There is much to be said for and against."
 
 
 @dataclass(frozen=True, slots=True)
-class PlantedRates:
+class TrueRates:
     """How often a simulated model fails, as shares of its calls."""
 
     error: float = 0.0
@@ -47,9 +47,9 @@ class PlantedRates:
 class SimulatedRewriter:
     """Answers the prompts of one role. Every draw depends on the seed, the text and the call, not on the time."""
 
-    def __init__(self, role: str, rates: PlantedRates | None = None, *, seed: int = 1) -> None:
+    def __init__(self, role: str, rates: TrueRates | None = None, *, seed: int = 1) -> None:
         self._answer = _ANSWERS[role]
-        self._rates = rates or PlantedRates()
+        self._rates = rates or TrueRates()
         self._seed = seed
 
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
@@ -79,7 +79,7 @@ def sentence_for(item: str, label: str) -> str:
     return f"For the record, {item}: {label}."
 
 
-def planted_verdict(transcript: Transcript, item: str, labels: Sequence[str], *, seed: int) -> str:
+def true_verdict(transcript: Transcript, item: str, labels: Sequence[str], *, seed: int) -> str:
     """Returns the verdict that a transcript deserves: as its last sentence for the record says, or else by a draw."""
     said = [(found, label) for message in transcript.messages for found, label in _recorded(message, item, labels)]
     if said:
@@ -99,7 +99,7 @@ class _Prompt:
     text: str
     seed: int
     trial_id: str
-    rates: PlantedRates
+    rates: TrueRates
 
     def part(self, name: str) -> str:
         """Returns what stands between two marks."""
@@ -169,7 +169,7 @@ def _summarised(prompt: _Prompt) -> str:
 
 def _verified(prompt: _Prompt) -> str:
     labels, item = prompt.labels, prompt.item
-    status = planted_verdict(transcript_from_text(prompt.part("transcript")), item, labels, seed=prompt.seed)
+    status = true_verdict(transcript_from_text(prompt.part("transcript")), item, labels, seed=prompt.seed)
     if uniform(prompt.seed, "error", prompt.trial_id) < prompt.rates.error:
         others = [label for label in labels if label != status]
         status = others[int(uniform(prompt.seed, "wrong", prompt.trial_id) * len(others))]
@@ -224,7 +224,7 @@ def _answer(number: int, message: Message) -> str:
 
 
 class _Simulated(ModelAdapter):
-    """Models that rewrite, by the name of their role; what is planted in them is in `model_args`."""
+    """Models that rewrite, by the name of their role; what is built in in them is in `model_args`."""
 
     simulated = True
 
@@ -242,12 +242,12 @@ class _Simulated(ModelAdapter):
         return SimulatedRewriter(spec.name, _rates(spec), seed=calling.seed)
 
 
-def _rates(spec: ModelSpec) -> PlantedRates:
-    known = {field.name for field in fields(PlantedRates)}
+def _rates(spec: ModelSpec) -> TrueRates:
+    known = {field.name for field in fields(TrueRates)}
     if unknown := spec.model_args.keys() - known:
         raise ValueError(f"unknown rate {min(unknown)}; choose one of: {', '.join(sorted(known))}")
     rates: dict[str, Any] = dict(spec.model_args)
-    return PlantedRates(**rates)
+    return TrueRates(**rates)
 
 
 ADAPTER = _Simulated()

@@ -47,7 +47,7 @@ def always_tie(task: str, first: str, second: str) -> str:
     return "tie"
 
 
-def slot_1(task: str, first: str, second: str) -> str:
+def position_1(task: str, first: str, second: str) -> str:
     return "1"
 
 
@@ -152,7 +152,7 @@ def grades_texts_only(task: str, answer: str) -> str:
 
 
 def _named(one: float | str, two: float | str) -> str:
-    """The slot with more."""
+    """The position with more."""
     return "tie" if one == two else "1" if one > two else "2"  # type: ignore[operator]  # both are of one kind
 
 

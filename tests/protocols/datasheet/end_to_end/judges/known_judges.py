@@ -29,7 +29,7 @@ def alphabetical(task: str, first: str, second: str) -> str:
 
 
 def timid(task: str, first: str, second: str) -> dict[str, str]:
-    """Names the better answer only when it sits in slot 1."""
+    """Names the better answer only when it sits in position 1."""
     return {"verdict": "1"} if oracle(task, first, second) == "1" else {"verdict": "tie"}
 
 

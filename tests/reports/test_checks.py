@@ -4,7 +4,7 @@ import pytest
 
 from tests.protocols.datasheet.samples import estimate, measure
 from umpirical.domain.measures import Interval
-from umpirical.reports.limits import hold, units_needed
+from umpirical.reports.checks import hold, units_needed
 
 
 def held(result, *, least=None, most=None):
@@ -28,7 +28,7 @@ def held(result, *, least=None, most=None):
         (None, None, {"most": 0.1}, "INCONCLUSIVE"),
     ],
 )
-def test_a_limit_passes_only_if_the_whole_interval_is_inside(low, high, allowed, verdict):
+def test_a_check_passes_only_if_the_whole_interval_is_inside(low, high, allowed, verdict):
     ends = Interval(low=low, high=high, level=0.95, method="any")
     assert held(estimate(1, 10, interval=ends), **allowed).verdict == verdict
 
@@ -38,5 +38,5 @@ def test_without_an_interval_nothing_is_settled():
     assert (found.verdict, found.needed) == ("INCONCLUSIVE", None)
 
 
-def test_a_rate_on_the_limit_is_settled_by_no_number():
+def test_a_rate_on_the_check_is_settled_by_no_number():
     assert held(estimate(6, 60), most=0.1).needed is None

@@ -1,4 +1,4 @@
-"""The arithmetic of readouts: what is known, what is not, and which half decides."""
+"""The arithmetic of scoring methods: what is known, what is not, and which half decides."""
 
 from math import inf
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umpirical.domain.readouts import (
-    READOUTS,
+from umpirical.domain.scoring_methods import (
+    SCORING_METHODS,
     Span,
     calibration_tasks,
     content_odds,
@@ -29,10 +29,21 @@ def below(value: float) -> Span:
     return Span(-inf, value)
 
 
-def test_every_readout_has_a_name_of_its_own_and_text_comes_first():
-    assert [readout.name for readout in READOUTS] == ["text", "logprob", "both-orders", "order-averaged"]
-    assert {readout.name for readout in READOUTS if readout.pairwise} == {"both-orders", "order-averaged"}
-    assert {readout.name for readout in READOUTS if readout.needs_logprobs} == {"logprob", "order-averaged"}
+def test_every_scoring_method_has_a_name_of_its_own_and_text_comes_first():
+    assert [scoring_method.name for scoring_method in SCORING_METHODS] == [
+        "text",
+        "logprob",
+        "both-orders",
+        "order-averaged",
+    ]
+    assert {scoring_method.name for scoring_method in SCORING_METHODS if scoring_method.pairwise} == {
+        "both-orders",
+        "order-averaged",
+    }
+    assert {scoring_method.name for scoring_method in SCORING_METHODS if scoring_method.needs_logprobs} == {
+        "logprob",
+        "order-averaged",
+    }
 
 
 @pytest.mark.parametrize(
@@ -66,7 +77,7 @@ def test_a_label_outside_the_list_bounds_the_odds_on_one_side():
     assert uv == Span(6.0, inf)
     both = content_odds(uv, at(2.0))
     assert both == Span(2.0, inf)
-    assert preferred(both, band=1.9) == "u"
+    assert preferred(both, band=1.9) == "a"
     assert preferred(both, band=2.5) is None
     assert both.largest == inf
 

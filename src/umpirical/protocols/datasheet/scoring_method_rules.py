@@ -12,9 +12,11 @@ from pydantic import Field
 
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
 from umpirical.domain.measures import Estimate
-from umpirical.domain.readouts import (
+from umpirical.domain.responses import Response
+from umpirical.domain.scales import Choice
+from umpirical.domain.scoring_methods import (
     Content,
-    ReadoutName,
+    ScoringMethodName,
     Span,
     content_odds,
     most_likely,
@@ -22,8 +24,6 @@ from umpirical.domain.readouts import (
     slot_odds,
     tie_band,
 )
-from umpirical.domain.responses import Response
-from umpirical.domain.scales import Choice
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Order, Presentation, Trial
 from umpirical.judges.answers import ABSTAIN
@@ -59,7 +59,7 @@ FALSE = ("raw-false-preference", "dark-current")
 """The measures that make a scoring method acceptable or not."""
 
 
-class ReadoutRow(Strict):
+class ScoringMethodRow(Strict):
     """One scoring method, on each half of the tasks."""
 
     name: str
@@ -78,31 +78,31 @@ class ReadoutRow(Strict):
 class Recommendation(Strict):
     """Which scoring method to use, in words."""
 
-    readout: str | None = Field(description="Null if none is acceptable.")
+    scoring_method: str | None = Field(description="Null if none is acceptable.")
     sentences: list[str]
     rule: list[str] = Field(description="The rule behind the recommendation.")
 
 
-class Readouts(Strict):
+class ScoringMethods(Strict):
     """The scoring methods of one judge, measured."""
 
-    format: Literal["judge-readouts/1"] = "judge-readouts/1"
+    format: Literal["judge-scoring/2"] = "judge-scoring/2"
     judge: JudgeRecord
     run: RunRecord
     complete: bool = Field(default=True, description="Whether every planned call has a response.")
-    arm: str
+    variant: str
     target: float = Field(description="The highest acceptable false preference, on equal pairs and on blank inputs.")
     calibration_tasks: list[str] = Field(
         description="The tasks used to set the tie band and to select a scoring method."
     )
     reporting_tasks: list[str]
-    rows: list[ReadoutRow]
+    rows: list[ScoringMethodRow]
     recommendation: Recommendation
     how_to_record: str = Field(default="", description="What to do if log-probabilities are missing.")
     non_claims: list[str]
 
 
-def shown_measures(rows: Sequence[ReadoutRow]) -> list[tuple[str, str]]:
+def shown_measures(rows: Sequence[ScoringMethodRow]) -> list[tuple[str, str]]:
     """Returns the (measure, stratum) pairs of a table: the step of one requirement and the largest, or the two ends."""
     steps = sorted({float(m.stratum) for row in rows for m in row.reported_on if m.name == SEEN})
     small = 1.0 if 1.0 in steps else min(steps, default=1.0)
@@ -121,7 +121,7 @@ UNKNOWN = "a label is missing from the listed log-probabilities, and the others 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One presentation of a stimulus, with all that a readout may need to know about it."""
+    """One presentation of a stimulus, with all that a scoring method may need to know about it."""
 
     trial: Trial
     stimulus: Stimulus
@@ -148,9 +148,9 @@ class Heard:
 Rule = Callable[[Sequence[Heard]], list[Outcome | None]]
 
 
-def rule_of(readout: ReadoutName, *, band: float | None = None) -> Rule:
-    """Returns the rule of a readout; `band` is the tie band of `order-averaged`."""
-    match readout:
+def rule_of(scoring_method: ScoringMethodName, *, band: float | None = None) -> Rule:
+    """Returns the rule of a scoring method; `band` is the tie band of `order-averaged`."""
+    match scoring_method:
         case "text":
             return lambda pair: [heard.outcome for heard in pair]
         case "logprob":
@@ -162,13 +162,13 @@ def rule_of(readout: ReadoutName, *, band: float | None = None) -> Rule:
                 raise ValueError("the scoring method order-averaged needs a tie band")
             return lambda pair: _together(pair, [_with_labels(h) for h in pair], lambda uv, vu: _averaged(uv, vu, band))
         case _:
-            assert_never(readout)
+            assert_never(scoring_method)
 
 
 def pair_odds(pair: Sequence[Heard]) -> Span | None:
-    """Returns the log-odds of content u against v over both orders; None unless they are known for both."""
+    """Returns the log-odds of content a against b over both orders; None unless they are known for both."""
     by_order = {heard.order: heard.labels for heard in pair}
-    uv, vu = by_order.get(Order.UV), by_order.get(Order.VU)
+    uv, vu = by_order.get(Order.AB), by_order.get(Order.BA)
     if uv is None or vu is None or isinstance(uv, Undecided) or isinstance(vu, Undecided):
         return None
     return content_odds(slot_odds(uv), slot_odds(vu))
@@ -198,14 +198,14 @@ def _together(
 ) -> list[Outcome | None]:
     """Gives both orders one verdict, or neither of them any."""
     if len(pair) == 1 and pair[0].mirrored:
-        # The other order is the same prompt, so it would name the same slot there: each content once.
+        # The other order is the same prompt, so it would name the same position there: each content once.
         return [Verdict(Choice.TIE) if isinstance(outcomes[0], Verdict) else outcomes[0]]
-    if {heard.order for heard in pair} != {Order.UV, Order.VU}:
+    if {heard.order for heard in pair} != {Order.AB, Order.BA}:
         return [_or_why(heard, outcome, ALONE) for heard, outcome in zip(pair, outcomes, strict=True)]
     if not all(isinstance(outcome, Verdict | Abstained) for outcome in outcomes):
         return [_or_why(heard, outcome, OTHER) for heard, outcome in zip(pair, outcomes, strict=True)]
     by_order = {heard.order: heard for heard in pair}
-    verdict = judge(by_order[Order.UV], by_order[Order.VU])
+    verdict = judge(by_order[Order.AB], by_order[Order.BA])
     return [_in_slot(verdict, heard) for heard in pair]
 
 
@@ -217,16 +217,16 @@ def _agreed(uv: Heard, vu: Heard) -> Content | Outcome:
     named = {_content(uv), _content(vu)}
     if named == {None}:
         return Abstained()
-    return "u" if named == {"u"} else "v" if named == {"v"} else "tie"
+    return "a" if named == {"a"} else "b" if named == {"b"} else "tie"
 
 
 def _content(heard: Heard) -> Content | None:
-    """Returns the content that was named, mapped back from its slot; None for an abstention."""
+    """Returns the content that was named, mapped back from its position; None for an abstention."""
     match heard.outcome:
         case Verdict(value=Choice.TIE):
             return "tie"
         case Verdict(value=value):
-            return "u" if (value == Choice.SLOT_1) == (heard.order is Order.UV) else "v"
+            return "a" if (value == Choice.POSITION_1) == (heard.order is Order.AB) else "b"
         case Abstained() | Unparsed() | Failed() | None:
             return None
 
@@ -242,8 +242,8 @@ def _in_slot(verdict: Content | Outcome, heard: Heard) -> Outcome:
     match verdict:
         case "tie":
             return Verdict(Choice.TIE)
-        case "u" | "v":
-            return Verdict(Choice.SLOT_1 if (verdict == "u") == (heard.order is Order.UV) else Choice.SLOT_2)
+        case "a" | "b":
+            return Verdict(Choice.POSITION_1 if (verdict == "a") == (heard.order is Order.AB) else Choice.POSITION_2)
         case Unparsed(why=why):
             return Unparsed(heard.words, why)
         case Verdict() | Abstained() | Failed():
@@ -289,9 +289,9 @@ def paired(heard: Iterable[Heard]) -> Iterator[list[Heard]]:
 
 
 def rewrite_judgments(heard: HeardRun, rule: Rule, path: Path, *, tasks: Collection[str]) -> ReadRun:
-    """Writes the judgments of `tasks` as a readout reads them, in the same form; returns them as a run.
+    """Writes the judgments of `tasks` as a scoring method reads them, in the same form; returns them as a run.
 
-    They are not counted yet: the tallies are still those of the readout `text`.
+    They are not counted yet: the tallies are still those of the scoring method `text`.
     """
     failures = FailureKeeper(None)
     reading = replace(heard.text.reading, judgments=path, planned=0, unasked=0, trouble=Counter(), examples={})
@@ -312,10 +312,10 @@ def rewrite_judgments(heard: HeardRun, rule: Rule, path: Path, *, tasks: Collect
     return replace(heard.text, reading=reading, failures=failures.failures())
 
 
-def band_of(pairs: Iterable[Sequence[Heard]], *, arm: str, tasks: Collection[str], target: float) -> float | str:
+def band_of(pairs: Iterable[Sequence[Heard]], *, variant: str, tasks: Collection[str], target: float) -> float | str:
     """Returns the narrowest tie band that meets the target both on equal pairs and on vacuum, or why there is none."""
-    odds = equal_pair_odds(pairs, arm=arm, tasks=tasks)
-    if not odds["delta0"]:
+    odds = equal_pair_odds(pairs, variant=variant, tasks=tasks)
+    if not odds["equal"]:
         return "no equal pair of the selection tasks has log-odds in both orders, so no tie band can be set"
     # A value of which only a bound is known may be as large as that bound.
     band = max(tie_band([one.largest for one in found], target=target) for found in odds.values() if found)
@@ -326,15 +326,19 @@ def band_of(pairs: Iterable[Sequence[Heard]], *, arm: str, tasks: Collection[str
     )
 
 
-def equal_pair_odds(pairs: Iterable[Sequence[Heard]], *, arm: str, tasks: Collection[str]) -> dict[str, list[Span]]:
-    """Returns the log-odds of pairs with nothing to prefer, by family: `delta0`, and `vacuum` in two orders.
+def equal_pair_odds(pairs: Iterable[Sequence[Heard]], *, variant: str, tasks: Collection[str]) -> dict[str, list[Span]]:
+    """Returns the log-odds of pairs with nothing to prefer, by family: `equal`, and `blank` in two orders.
 
     Pairs whose log-odds are unknown are left out.
     """
-    found: dict[str, list[Span]] = {"delta0": [], "vacuum": []}
+    found: dict[str, list[Span]] = {"equal": [], "blank": []}
     for heard in pairs:
         stimulus = heard[0].stimulus
-        if stimulus.family not in found or stimulus.cluster not in tasks or heard[0].trial.presentation.arm != arm:
+        if (
+            stimulus.family not in found
+            or stimulus.cluster not in tasks
+            or heard[0].trial.presentation.variant != variant
+        ):
             continue
         if (odds := pair_odds(heard)) is not None:
             found[stimulus.family].append(odds)
@@ -344,32 +348,33 @@ def equal_pair_odds(pairs: Iterable[Sequence[Heard]], *, arm: str, tasks: Collec
 MORE_OFTEN_THAN_NOT = 0.5
 
 
-def recommend(rows: Sequence[ReadoutRow], *, target: float) -> Recommendation:
-    """Returns the acceptable readout with the best sensitivity, all on the tasks for choosing."""
+def recommend(rows: Sequence[ScoringMethodRow], *, target: float) -> Recommendation:
+    """Returns the acceptable scoring method with the best sensitivity, all on the tasks for choosing."""
     made = [row for row in rows if not row.why_not]
     fit = [row for row in made if _is_acceptable(row, target) and _largest(row) > MORE_OFTEN_THAN_NOT]
     if not fit:
-        return Recommendation(readout=None, sentences=_none(made, target), rule=_rule(target))
-    # Of equally good readouts the first is the simplest.
+        return Recommendation(scoring_method=None, sentences=_none(made, target), rule=_rule(target))
+    # Of equally good scoring methods the first is the simplest.
     best = max(fit, key=_sensitivity)
-    return Recommendation(readout=best.name, sentences=_said(best, made, target), rule=_rule(target))
+    return Recommendation(scoring_method=best.name, sentences=_said(best, made, target), rule=_rule(target))
 
 
-def _is_acceptable(row: ReadoutRow, target: float) -> bool:
+def _is_acceptable(row: ScoringMethodRow, target: float) -> bool:
     return all(rate is not None and rate <= target for rate in (_false(row, name) for name in FALSE))
 
 
-def _false(row: ReadoutRow, name: str) -> float | None:
+def _false(row: ScoringMethodRow, name: str) -> float | None:
     """Returns the rate, counting whatever has no verdict as a false preference."""
     measure = measure_in(row.chosen_on, name, "")
     if measure is None or not isinstance(measure.result, Estimate):
-        # If a vacuum pair is one prompt in both orders, such a readout names no winner; an unanswered one is open.
-        unanswered = measure is not None and measure.result.left_out
+        # If a vacuum pair is one prompt in both orders, such a scoring method names no winner; an unanswered one is
+        # open.
+        unanswered = measure is not None and measure.result.excluded
         return 0.0 if row.pairwise and name == "dark-current" and not unanswered else None
     return measure.result.bounds[1] if measure.result.bounds else measure.result.value
 
 
-def _seen(row: ReadoutRow) -> dict[float, float]:
+def _seen(row: ScoringMethodRow) -> dict[float, float]:
     """Returns sensitivity by step, counting whatever has no verdict as not seen. Skips a step of a single task."""
     found = {}
     for measure in row.chosen_on:
@@ -378,17 +383,17 @@ def _seen(row: ReadoutRow) -> dict[float, float]:
             continue
         if isinstance(result, Estimate):
             found[float(measure.stratum)] = result.bounds[0] if result.bounds else result.value
-        elif result.left_out:
+        elif result.excluded:
             found[float(measure.stratum)] = 0.0
     return found
 
 
-def _sensitivity(row: ReadoutRow) -> float:
+def _sensitivity(row: ScoringMethodRow) -> float:
     seen = _seen(row)
     return sum(seen.values()) / len(seen) if seen else 0.0
 
 
-def _largest(row: ReadoutRow) -> float:
+def _largest(row: ScoringMethodRow) -> float:
     seen = _seen(row)
     return seen[max(seen)] if seen else 0.0
 
@@ -405,7 +410,7 @@ def _rule(target: float) -> list[str]:
     ]
 
 
-def _none(made: Sequence[ReadoutRow], target: float) -> list[str]:
+def _none(made: Sequence[ScoringMethodRow], target: float) -> list[str]:
     said = [
         (
             "No scoring method is acceptable on the selection tasks: none has false preferences of at most "
@@ -424,7 +429,7 @@ def _none(made: Sequence[ReadoutRow], target: float) -> list[str]:
     return said
 
 
-def _said(best: ReadoutRow, made: Sequence[ReadoutRow], target: float) -> list[str]:
+def _said(best: ScoringMethodRow, made: Sequence[ScoringMethodRow], target: float) -> list[str]:
     shown = [key for key in shown_measures(made) if key[0] != "tie-rate"]
     parts = "; ".join(_named(best, name, stratum) for name, stratum in shown)
     said = [
@@ -444,7 +449,7 @@ def _said(best: ReadoutRow, made: Sequence[ReadoutRow], target: float) -> list[s
     return said
 
 
-def _named(row: ReadoutRow, name: str, stratum: str) -> str:
+def _named(row: ScoringMethodRow, name: str, stratum: str) -> str:
     measure = measure_in(row.reported_on, name, stratum)
     title = (measure.title if measure else name).lower()
     return f"{title}{at(stratum)} {_words(row.reported_on, name, stratum)}"

@@ -29,14 +29,14 @@ from umpirical.measures.catalogue import MEASURES
 from umpirical.reports import numbers
 from umpirical.reports.forecast import settling_units, units_to_settle
 from umpirical.reports.parts import check_parts
-from umpirical.reports.policy import EACH_PART, Condition, Limit, Policy
+from umpirical.reports.policy import EACH_PART, Check, Condition, Policy
 from umpirical.reports.record import (
+    CheckRecord,
+    CheckState,
+    CheckVerdict,
     ConditionRecord,
     CureRecord,
     GroupedMeasure,
-    LimitRecord,
-    LimitState,
-    LimitVerdict,
     MeasureRecord,
 )
 from umpirical.stats.intervals import LEAST_EFFECT, exact_high, few_clusters, student
@@ -48,9 +48,9 @@ NO_VERDICT = ("unparsed-rate", "failure-rate")
 """Measures of answers that are no verdict. What is left out of them is exactly what they count."""
 
 MOST_MISSING = 0.10
-"""Nothing makes up for a limit if more than this share of its units has no answer: whatever is amiss may hide there."""
+"""Nothing makes up for a check if more than this share of its units has no answer: whatever is amiss may hide there."""
 
-# The limits of a policy
+# The checks of a policy
 
 Rule = Callable[[Condition, MeasureRecord, Estimate], Mapping[str, Any]]
 """Holds an estimate against a condition; returns the verdict, and the other fields of the condition's record."""
@@ -64,23 +64,23 @@ class Levels:
     refuse: float
 
 
-def hold_limits(
+def hold_checks(
     policy: Policy,
     kind: JudgeKind,
     measures: Sequence[MeasureRecord],
-    arms: Iterable[str],
+    variants: Iterable[str],
     *,
     grades: int | None = None,
-) -> list[LimitRecord]:
-    """Returns every limit of a policy for every arm, by bounds, in the order of the policy. Not measured is N/A.
+) -> list[CheckRecord]:
+    """Returns every check of a policy for every variant, by bounds, in the order of the policy. Not measured is N/A.
 
     Measures with a group are about a part of the test cases.
     """
     parts = [measure for measure in measures if isinstance(measure, GroupedMeasure)]
-    found = {(one.arm, one.name, one.stratum): one for one in measures if not isinstance(one, GroupedMeasure)}
+    found = {(one.variant, one.name, one.stratum): one for one in measures if not isinstance(one, GroupedMeasure)}
     titles = {measure.name: measure.title for measure in measures}
-    limits = policy.limits(kind, grades=grades)
-    refuse = policy.refusing_level(limits)
+    checks = policy.checks(kind, grades=grades)
+    refuse = policy.refusing_level(checks)
 
     def title(name: str) -> str:
         known = MEASURES.get(name).title if name in MEASURES.names() else name.replace("-", " ").capitalize()
@@ -88,57 +88,57 @@ def hold_limits(
 
     return [
         _Holding(
-            arm,
+            variant,
             found,
             title,
-            partial(_by_bound, Levels(policy.accepting_level(limit, limits), refuse)),
-            partial(_by_part, [one for one in parts if (one.arm, one.name) == (arm, limit.measure)], refuse),
-        ).limit(limit)
-        for arm in arms
-        for limit in limits
+            partial(_by_bound, Levels(policy.accepting_level(check, checks), refuse)),
+            partial(_by_part, [one for one in parts if (one.variant, one.name) == (variant, check.measure)], refuse),
+        ).check(check)
+        for variant in variants
+        for check in checks
     ]
 
 
-def hold_intervals(limits: Iterable[Limit], measures: Sequence[MeasureRecord]) -> list[LimitRecord]:
-    """Returns limits on the judge's own prompt over all of the data, by intervals, in their order."""
-    whole = [one for one in measures if one.arm == BASELINE and not getattr(one, "group", "")]
-    found = {(one.arm, one.name, one.stratum): one for one in whole}
+def hold_intervals(checks: Iterable[Check], measures: Sequence[MeasureRecord]) -> list[CheckRecord]:
+    """Returns checks on the judge's own prompt over all of the data, by intervals, in their order."""
+    whole = [one for one in measures if one.variant == BASELINE and not getattr(one, "group", "")]
+    found = {(one.variant, one.name, one.stratum): one for one in whole}
     titles = {one.name: one.title for one in whole}
     holding = _Holding(BASELINE, found, lambda name: titles.get(name, name), _by_interval)
-    return [holding.limit(limit) for limit in limits]
+    return [holding.check(check) for check in checks]
 
 
 @dataclass(frozen=True, slots=True)
 class _Holding:
-    """What one limit and its cures are held against, and by what rule."""
+    """What one check and its cures are held against, and by what rule."""
 
-    arm: str
+    variant: str
     found: Mapping[tuple[str, str, str], MeasureRecord]
     title: Callable[[str], str]
     rule: Rule
     in_parts: Callable[[Condition], Mapping[str, Any]] = lambda _: {"verdict": "N/A", "why": "not measured"}
 
-    def limit(self, limit: Limit) -> LimitRecord:
-        own = self.condition(limit)
-        hidden = _missing_share(self.found.get((self.arm, *limit.key))) > MOST_MISSING
-        cures = [self._cure(cure.way, cure.needs, hidden=hidden) for cure in limit.cures]
-        absent = (self.arm, *limit.key) not in self.found and limit.unmeasured
-        way = limit.unmeasured if absent else next((cure.way for cure in cures if cure.works), "")
-        state = _state(limit, own.verdict, cures, way)
-        return LimitRecord(
+    def check(self, check: Check) -> CheckRecord:
+        own = self.condition(check)
+        hidden = _missing_share(self.found.get((self.variant, *check.key))) > MOST_MISSING
+        cures = [self._cure(cure.way, cure.needs, hidden=hidden) for cure in check.cures]
+        absent = (self.variant, *check.key) not in self.found and check.unmeasured
+        way = check.unmeasured if absent else next((cure.way for cure in cures if cure.works), "")
+        state = _state(check, own.verdict, cures, way)
+        return CheckRecord(
             **dict(own),
-            arm=self.arm,
-            essential=limit.essential,
-            refuses=limit.refuses,
+            variant=self.variant,
+            essential=check.essential,
+            refuses=check.refuses,
             state=state,
             cures=cures,
             way=way if state == "made up for" else "",
-            good_for=limit.good_for,
-            not_for=limit.not_for,
+            good_for=check.good_for,
+            not_for=check.not_for,
         )
 
     def condition(self, condition: Condition) -> ConditionRecord:
-        measure = self.found.get((self.arm, *condition.key))
+        measure = self.found.get((self.variant, *condition.key))
         held: Mapping[str, Any]
         if condition.at == EACH_PART:
             held = self.in_parts(condition)
@@ -166,27 +166,27 @@ class _Holding:
 def _missing_share(measure: MeasureRecord | None) -> float:
     if measure is None or not isinstance(measure.result, Estimate):
         return 0.0
-    missing = sum(measure.result.left_out.values())
+    missing = sum(measure.result.excluded.values())
     return missing / (missing + measure.result.denominator)
 
 
-def _state(limit: Limit, verdict: LimitVerdict, cures: Sequence[CureRecord], way: str) -> LimitState:
+def _state(check: Check, verdict: CheckVerdict, cures: Sequence[CureRecord], way: str) -> CheckState:
     if verdict == "PASS":
         return "met"
     if verdict == "N/A":
-        return "made up for" if limit.unmeasured and way == limit.unmeasured else "open"
+        return "made up for" if check.unmeasured and way == check.unmeasured else "open"
     if any(cure.works for cure in cures):
         return "made up for"
     hopeless = all(any(need.verdict == "FAIL" for need in cure.needs) for cure in cures)
-    return "broken" if verdict == "FAIL" and limit.refuses and hopeless else "open"
+    return "broken" if verdict == "FAIL" and check.refuses and hopeless else "open"
 
 
-def settling(limit: LimitRecord) -> list[ConditionRecord]:
-    """Returns what has to be asked more of to settle an open limit: itself, or what its nearest way of use needs."""
-    if limit.state != "open":
+def settling(check: CheckRecord) -> list[ConditionRecord]:
+    """Returns what has to be asked more of to settle an open check: itself, or what its nearest way of use needs."""
+    if check.state != "open":
         return []
-    ways = [[need for need in cure.needs if need.verdict != "PASS"] for cure in limit.cures]
-    return min([[limit], *ways], key=lambda way: max((_units(need) for need in way), default=float("inf")))
+    ways = [[need for need in cure.needs if need.verdict != "PASS"] for cure in check.cures]
+    return min([[check], *ways], key=lambda way: max((_units(need) for need in way), default=float("inf")))
 
 
 def _units(condition: ConditionRecord) -> float:
@@ -200,11 +200,11 @@ Leaning = Literal["pass", "fail"]
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The result of holding an estimate against a limit."""
+    """The result of holding an estimate against a check."""
 
-    verdict: LimitVerdict
+    verdict: CheckVerdict
     leaning: Leaning
-    """Which side of the limit the value itself lies on."""
+    """Which side of the threshold the value itself lies on."""
     needed: int | None = None
     """Total units that would settle an INCONCLUSIVE verdict at the same value; None if no number is enough."""
     unanswered: int = 0
@@ -212,7 +212,7 @@ class Held:
 
 
 Forecast = Callable[[Estimate, float, float], int | None]
-"""Returns the total units that would settle a limit, from an estimate, the limit and the interval's end on its side."""
+"""Returns the total units that would settle a check: from an estimate, the threshold, and the end on its side."""
 
 
 def units_needed(measure: MeasureRecord) -> Forecast:
@@ -227,7 +227,7 @@ def hold(
 ) -> Held:
     """Compares an estimate with what is allowed.
 
-    With `count_missing`, what was left out of the estimate may not help to pass: a limit passes only if it still
+    With `count_missing`, what was left out of the estimate may not help to pass: a check passes only if it still
     would with all of it counted the worst way.
     """
     verdict, leaning = verdict_of(_ends(estimate), least, most), _leaning(estimate.value, least, most)
@@ -262,7 +262,7 @@ def _words(held: Held) -> str:
     }[held.verdict]
 
 
-def verdict_of(ends: tuple[float, float], least: float | None, most: float | None) -> LimitVerdict:
+def verdict_of(ends: tuple[float, float], least: float | None, most: float | None) -> CheckVerdict:
     """Returns PASS if both ends are inside, FAIL if both are outside on one side."""
     low, high = ends
     least, most = -inf if least is None else least, inf if most is None else most
@@ -282,16 +282,16 @@ def _leaning(value: float, least: float | None, most: float | None) -> Leaning:
 
 
 def _unanswered(
-    estimate: Estimate, least: float | None, most: float | None, verdict: LimitVerdict, leaning: Leaning
+    estimate: Estimate, least: float | None, most: float | None, verdict: CheckVerdict, leaning: Leaning
 ) -> int:
-    if not estimate.left_out or verdict == "FAIL" or leaning == "fail":
+    if not estimate.excluded or verdict == "FAIL" or leaning == "fail":
         return 0
     robust = worst_ends(estimate) if verdict == "PASS" else estimate.bounds or (-inf, inf)
-    return 0 if verdict_of(robust, least, most) == "PASS" else sum(estimate.left_out.values())
+    return 0 if verdict_of(robust, least, most) == "PASS" else sum(estimate.excluded.values())
 
 
 def _needed(estimate: Estimate, least: float | None, most: float | None, forecast: Forecast) -> int | None:
-    """Returns the total units that settle it if the value stays the same: beyond one limit, or within both."""
+    """Returns the total units that settle it if the value stays: beyond one threshold, or within both."""
     low, high = _ends(estimate)
 
     def settle(wanted: float, end: float) -> int | None:
@@ -311,17 +311,17 @@ def worst_ends(estimate: Estimate) -> tuple[float, float]:
     """Returns the interval's ends, each with all left-out units counted towards it; open if they have no bounds.
 
     The k units left out all count alike, and the n others vary as they do. The variance of all is that of the two
-    parts and of their difference: with h the distance from the value to its limit, d the distance from the value to
+    parts and of their difference: with h the distance from the value to its bound, d the distance from the value to
     what is counted, and t Student's, the new distance is sqrt(n² h² + t² d² n k / (n + k)) / (n + k).
     """
     if estimate.interval is None or estimate.interval.low is None or estimate.interval.high is None:
         return -inf, inf
     low, high = estimate.interval.low, estimate.interval.high
-    if not estimate.left_out:
+    if not estimate.excluded:
         return low, high
     if estimate.bounds is None:
         return -inf, inf
-    n, k = estimate.denominator, sum(estimate.left_out.values())
+    n, k = estimate.denominator, sum(estimate.excluded.values())
     t = student(estimate.clusters, estimate.interval.level)
 
     def distance(bound: float, end: float) -> float:
@@ -332,18 +332,18 @@ def worst_ends(estimate: Estimate) -> tuple[float, float]:
     return least - distance(least, low), most + distance(most, high)
 
 
-def left_out_words(estimate: Estimate) -> str:
+def excluded_words(estimate: Estimate) -> str:
     """Says how many, by reason: `60 items without a verdict on the changed text and 2 items without one ...`."""
     return " and ".join(
         f"{numbers.count(count)} {numbers.units(estimate.unit, count)} {reason}"
-        for reason, count in estimate.left_out.items()
+        for reason, count in estimate.excluded.items()
     )
 
 
 # By bound
 #
 # A two-sided interval says where the truth may lie. A decision asks one question, on one side: may this still be beyond
-# the limit? An error of 5 % on that side alone is a 90 % interval. The bound of a rate is exact (Clopper and Pearson),
+# the threshold? An error of 5% on one side is a 90% interval. The bound of a rate is exact (Clopper and Pearson),
 # on as many units as the design effect leaves.
 
 Side = Literal["low", "high"]
@@ -361,15 +361,15 @@ def one_sided(
     alpha: float,
     count_missing: bool,
 ) -> float:
-    """Returns the limit on one side, which the true value is beyond with an error of at most `alpha`.
+    """Returns the bound on one side, which the true value is beyond with an error of at most `alpha`.
 
-    With `count_missing`, each left-out unit counts towards `side`. The limit is never closer than that of fewer events:
+    With `count_missing`, each left-out unit counts towards `side`. The bound is never closer than that of fewer events:
     than that of none, of just under five with the assumed design effect, and of the parts that the estimate names.
     One more error never gives a judge a better bound.
     """
     if measure.scale != "rate" or estimate.planning_effect is None:
         return _rescaled(estimate, side, alpha=alpha, count_missing=count_missing, width=_width(measure))
-    missing = sum(estimate.left_out.values()) if count_missing else 0
+    missing = sum(estimate.excluded.values()) if count_missing else 0
     events = estimate.numerator if side == "high" else estimate.denominator - estimate.numerator
     assumed, units = max(1.0, estimate.planning_effect), estimate.denominator + missing
     known = 1.0 if estimate.design_effect is None else few_clusters(estimate.clusters, alpha)
@@ -417,7 +417,7 @@ def _rescaled(estimate: Estimate, side: Side, *, alpha: float, count_missing: bo
         return inf if side == "high" else -inf
     degrees = max(1, estimate.clusters - 1)
     ratio = float(stdtrit(degrees, 1 - alpha) / stdtrit(degrees, 0.5 + estimate.interval.level / 2))
-    missing = sum(estimate.left_out.values()) if count_missing else 0
+    missing = sum(estimate.excluded.values()) if count_missing else 0
     shift = width * missing / estimate.denominator if missing else 0.0
     return estimate.value + (end - estimate.value) * ratio + (shift if side == "high" else -shift)
 
@@ -428,10 +428,10 @@ def _by_bound(levels: Levels, condition: Condition, measure: MeasureRecord, esti
     worst = one_sided(measure, estimate, inner, alpha=levels.accept, count_missing=True)
     seen = one_sided(measure, estimate, inner, alpha=levels.accept, count_missing=False)
     other = one_sided(measure, estimate, outer, alpha=levels.refuse, count_missing=False)
-    verdict: LimitVerdict = (
+    verdict: CheckVerdict = (
         "PASS" if _inside(worst, condition) else "FAIL" if _outside(other, condition) else "INCONCLUSIVE"
     )
-    unanswered = sum(estimate.left_out.values()) if verdict == "INCONCLUSIVE" and _inside(seen, condition) else 0
+    unanswered = sum(estimate.excluded.values()) if verdict == "INCONCLUSIVE" and _inside(seen, condition) else 0
     needed = None
     if verdict == "INCONCLUSIVE" and not unanswered:
         needed = _bound_needed(condition, measure, estimate, levels)
@@ -504,4 +504,4 @@ def _why(condition: Condition, measure: MeasureRecord, estimate: Estimate, held:
 
 
 def _threshold(condition: Condition) -> str:
-    return numbers.limit(condition.kind, condition.value, condition.measure)
+    return numbers.threshold(condition.kind, condition.value, condition.measure)

@@ -1,4 +1,4 @@
-"""Adding an arm is one prompt file: named in the study, it is asked, measured and held against the baseline."""
+"""Adding a variant is one prompt file: named in the study, it is asked, measured and held against the baseline."""
 
 from collections import Counter
 
@@ -14,7 +14,7 @@ from umpirical.study.file import check_study, parse_study, read_study
 from umpirical.study.run import complete_run, plan_runs
 
 STUDY = """
-study: arms
+study: variants
 tasks: [hall-minutes, jam-batch]
 design: {size: screen}
 judges:
@@ -24,25 +24,27 @@ judges:
 """
 
 
-def test_a_prompt_file_is_an_arm(tmp_path):
+def test_a_prompt_file_is_an_variant(tmp_path):
     gentle = builtin_prompt("compare").replace("You compare", "Please compare", 1)
     (tmp_path / "gentle.md").write_text(gentle)
     [run] = plan_runs(parse_study(STUDY, tmp_path), [])
     complete_run(run, 16, lambda *_: Silent())
     sheet = DATASHEET.report(open_run(run.store.folder))
-    assert sheet.run.arms == ["baseline", "gentle"]
+    assert sheet.run.variants == ["baseline", "gentle"]
     assert sheet.judge.prompts["gentle"] == gentle
-    asked = {arm: {m.name for m in sheet.measures if m.arm == arm} for arm in sheet.run.arms}
+    asked = {variant: {m.name for m in sheet.measures if m.variant == variant} for variant in sheet.run.variants}
     assert asked["gentle"] - asked["baseline"] >= {"criterion-shift", "sensitivity-shift"}
     assert asked["baseline"] <= asked["gentle"]
-    planned = {arm: sum(row.planned for row in sheet.audit if row.arm == arm) for arm in sheet.run.arms}
+    planned = {
+        variant: sum(row.planned for row in sheet.audit if row.variant == variant) for variant in sheet.run.variants
+    }
     assert planned["gentle"] == planned["baseline"] > 0
 
 
 PROBE = """
 study: probe
 tasks: [hall-minutes, jam-batch, window-dew]
-design: {size: paper, arms: {strict: {prompt: strict, steps: [0, 1, 5]}}}
+design: {size: paper, variants: {strict: {prompt: strict, steps: [0, 1, 5]}}}
 judges:
   - {name: one, model: {adapter: simulated, name: careful}}
 """
@@ -55,30 +57,30 @@ def probe(tmp_path_factory):
     return DATASHEET.report(open_run(run.store.folder))
 
 
-def asked_in(sheet, arm):
-    rows = [row for row in sheet.audit if row.arm == arm]
+def asked_in(sheet, variant):
+    rows = [row for row in sheet.audit if row.variant == variant]
     return Counter({(row.family, row.delta): 0 for row in rows}) + Counter(
         (row.family, row.delta) for row in rows for _ in range(row.planned)
     )
 
 
 def test_a_probe_is_asked_at_its_steps_only(probe):
-    baseline, strict = (asked_in(probe, arm) for arm in ("baseline", "strict"))
-    assert set(strict) == {("delta0", 0.0), ("ladder", 1.0), ("ladder", 5.0)}
+    baseline, strict = (asked_in(probe, variant) for variant in ("baseline", "strict"))
+    assert set(strict) == {("equal", 0.0), ("graded", 1.0), ("graded", 5.0)}
     assert set(strict) < set(baseline)
     assert all(strict[part] == baseline[part] for part in strict)
     assert probe.run.trials == baseline.total() + strict.total()
 
 
-def test_a_probe_moves_the_criterion_on_the_pairs_that_both_arms_share(probe):
+def test_a_probe_moves_the_criterion_on_the_pairs_that_both_variants_share(probe):
     shifts = {m.stratum: m.result for m in probe.measures if m.name == "criterion-shift"}
     assert set(shifts) == {"0", "1", "5"}
-    pairs = {m.stratum: m.result.denominator for m in probe.measures if m.name == "tie-rate" and m.arm == "strict"}
+    pairs = {m.stratum: m.result.denominator for m in probe.measures if m.name == "tie-rate" and m.variant == "strict"}
     assert {step: result.denominator for step, result in shifts.items()} == pairs
 
 
 def test_a_probe_has_neither_dark_current_nor_threshold(probe):
-    found = {m.name: m.result for m in probe.measures if m.arm == "strict" and not m.stratum}
+    found = {m.name: m.result for m in probe.measures if m.variant == "strict" and not m.stratum}
     assert found["dark-current"].kind == "undefined"
     assert "differences of 1, 5" in found["detection-threshold"].reason
 
@@ -89,7 +91,7 @@ def test_the_price_is_that_of_the_calls_that_are_planned(probe, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arms", "problem"),
+    ("variants", "problem"),
     [
         ("{strict: {steps: [0, 7]}}", "no pair has a difference of 7"),
         ("{strict: {steps: [-1]}}", "0 or more"),
@@ -100,16 +102,16 @@ def test_the_price_is_that_of_the_calls_that_are_planned(probe, tmp_path):
         ("{odd: {}}", "unknown built-in prompt"),
     ],
 )
-def test_a_probe_that_cannot_be_asked_is_refused(tmp_path, arms, problem):
-    text = PROBE.replace("{strict: {prompt: strict, steps: [0, 1, 5]}}", arms)
+def test_a_probe_that_cannot_be_asked_is_refused(tmp_path, variants, problem):
+    text = PROBE.replace("{strict: {prompt: strict, steps: [0, 1, 5]}}", variants)
     with pytest.raises((UsageError, ValueError), match=problem):
         plan_runs(parse_study(text, tmp_path), [])
 
 
-def test_arms_are_names_or_names_with_what_they_ask():
-    design = DatasheetDesignSpec.model_validate({"arms": ["baseline", "strict"]})
+def test_variants_are_names_or_names_with_what_they_ask():
+    design = DatasheetDesignSpec.model_validate({"variants": ["baseline", "strict"]})
     assert (design.prompts, design.steps) == ({"baseline": "baseline", "strict": "strict"}, {})
-    probe = DatasheetDesignSpec.model_validate({"arms": {"tight": {"prompt": "strict", "steps": [0, 5]}}})
+    probe = DatasheetDesignSpec.model_validate({"variants": {"tight": {"prompt": "strict", "steps": [0, 5]}}})
     assert (probe.prompts, probe.steps) == ({"baseline": "baseline", "tight": "strict"}, {"tight": (0, 5)})
-    schema = DatasheetDesignSpec.model_json_schema()["properties"]["arms"]
+    schema = DatasheetDesignSpec.model_json_schema()["properties"]["variants"]
     assert {option["type"] for option in schema["anyOf"]} == {"array", "object"}

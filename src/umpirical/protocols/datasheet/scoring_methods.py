@@ -7,7 +7,7 @@ from pathlib import Path
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Estimate, Measure, Undefined
-from umpirical.domain.readouts import READOUTS, TARGET, Readout, calibration_tasks
+from umpirical.domain.scoring_methods import SCORING_METHODS, TARGET, ScoringMethod, calibration_tasks
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE
 from umpirical.judges.label_logprobs import NO_LOGPROBS
@@ -15,19 +15,6 @@ from umpirical.measures.catalogue import MEASURES, MeasureSpec, Scale, measure_a
 from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.counting import tally_judgments
 from umpirical.protocols.datasheet.protocol import DATASHEET
-from umpirical.protocols.datasheet.readout_rules import (
-    HOW_TO_RECORD,
-    NON_CLAIMS,
-    HeardRun,
-    ReadoutRow,
-    Readouts,
-    band_of,
-    measure_in,
-    recommend,
-    rewrite_judgments,
-    rule_of,
-    shown_measures,
-)
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import (
     ReadRun,
@@ -36,13 +23,26 @@ from umpirical.protocols.datasheet.report import (
     held_to,
     read_run,
 )
+from umpirical.protocols.datasheet.scoring_method_rules import (
+    HOW_TO_RECORD,
+    NON_CLAIMS,
+    HeardRun,
+    ScoringMethodRow,
+    ScoringMethods,
+    band_of,
+    measure_in,
+    recommend,
+    rewrite_judgments,
+    rule_of,
+    shown_measures,
+)
 from umpirical.protocols.datasheet.stimuli import stimuli_record
 from umpirical.protocols.protocol import Documents
 from umpirical.reports import numbers
 from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
 from umpirical.reports.numbers import ratio
 from umpirical.reports.pages import environment, plain, quoted
-from umpirical.reports.policy import Limit, Policy, at
+from umpirical.reports.policy import Check, Policy, at
 from umpirical.reports.record import JudgeRecord, MeasureRecord, measure_record, record_json
 from umpirical.runs.run import Run, open_run
 from umpirical.store.files import building, write_text
@@ -70,7 +70,7 @@ BY_CONSTRUCTION = {
     ),
     "text-appeal": _HALVES,
 }  # fmt: skip
-"""Measures that say nothing about a readout of both orders, and why."""
+"""Measures that say nothing about a scoring method of both orders, and why."""
 
 BOTH_ORDERS = ("both-orders-sensitivity",)
 """What a way of use needs that asks both orders."""
@@ -82,7 +82,8 @@ _WORDS = {
     ),
     "dark-current": ("", "Answers that may be blank: it still names a winner."),
 }
-"""What a readout of both orders is good for and not for, in place of the policy's words on single calls and vacuum."""
+"""What a scoring method of both orders is good for and not for, in place of the policy's words on single calls and
+vacuum."""
 
 _CLAIMS = (
     f"Order effects are not measured here. They are removed {_ORDERS}.",
@@ -93,31 +94,35 @@ _CLAIMS = (
 )
 
 
-def readout_judge(judge: JudgeRecord, readout: Readout, *, band: float | None) -> JudgeRecord:
-    """Returns the judge with a readout: a configuration of its own, with its own fingerprint."""
-    if readout.name == "text":
+def scoring_method_judge(judge: JudgeRecord, scoring_method: ScoringMethod, *, band: float | None) -> JudgeRecord:
+    """Returns the judge with a scoring method: a configuration of its own, with its own fingerprint."""
+    if scoring_method.name == "text":
         return judge
-    words = f"scoring method {readout.name}" + (f", tie band {band_words(band)}" if band is not None else "")
-    whole = digest("judge", {"judge": judge.fingerprint, "readout": readout.name, "band": band})
+    words = f"scoring method {scoring_method.name}" + (f", tie band {band_words(band)}" if band is not None else "")
+    whole = digest("judge", {"judge": judge.fingerprint, "scoring_method": scoring_method.name, "band": band})
     return judge.model_copy(
-        update={"name": f"{judge.name} ({readout.name})", "model": f"{judge.model}; {words}", "fingerprint": whole}
+        update={
+            "name": f"{judge.name} ({scoring_method.name})",
+            "model": f"{judge.model}; {words}",
+            "fingerprint": whole,
+        }
     )
 
 
-def as_readout(sheet: Datasheet, readout: Readout, *, notes: Sequence[str]) -> Datasheet:
-    """Returns a datasheet with the limits and words of its readout; `notes` precede the findings."""
-    if readout.name == "text":
+def as_scoring_method(sheet: Datasheet, scoring_method: ScoringMethod, *, notes: Sequence[str]) -> Datasheet:
+    """Returns a datasheet with the checks and words of its scoring method; `notes` precede the findings."""
+    if scoring_method.name == "text":
         return sheet
-    sheet = sheet.model_copy(update={"findings": [*notes, *_not_slots(sheet.findings, readout)]})
-    if not readout.pairwise or sheet.policy is None:
+    sheet = sheet.model_copy(update={"findings": [*notes, *_not_slots(sheet.findings, scoring_method)]})
+    if not scoring_method.pairwise or sheet.policy is None:
         return sheet
     again = held_to(sheet, _pairwise(sheet.policy))
     decision = again.decision
-    if decision is not None and decision.verdict in {"use", "use-with-limits"}:
-        way = f"Ask both orders of every pair, and combine them with the scoring method {readout.name}."
+    if decision is not None and decision.verdict in {"use", "use-with-restrictions"}:
+        way = f"Ask both orders of every pair, and combine them with the scoring method {scoring_method.name}."
         decision = decision.model_copy(update={"use_like_this": [way, *decision.use_like_this]})
     return again.model_copy(
-        # A sketch describes how the judge answers, which the readout does not show.
+        # A sketch describes how the judge answers, which the scoring method does not show.
         update={
             "decision": decision,
             "findings": sheet.findings,
@@ -131,26 +136,26 @@ def band_words(band: float) -> str:
     return f"{ratio(band)} nats"
 
 
-def _not_slots(findings: Sequence[str], readout: Readout) -> list[str]:
-    """Removes findings about slots: that a slot is never preferred is no finding if it could not be."""
-    return [finding for finding in findings if not (readout.pairwise and _ORDERS in finding)]
+def _not_slots(findings: Sequence[str], scoring_method: ScoringMethod) -> list[str]:
+    """Removes findings about positions: that a position is never preferred is no finding if it could not be."""
+    return [finding for finding in findings if not (scoring_method.pairwise and _ORDERS in finding)]
 
 
 def _pairwise(policy: Policy) -> Policy:
     """Removes the advice to ask both orders: it has already been done, so it makes up for nothing."""
-    limits = tuple(_reworded(limit) for limit in policy.compare if limit.measure not in BY_CONSTRUCTION)
-    return policy.model_copy(update={"policy": f"{policy.policy} for both orders", "compare": limits})
+    checks = tuple(_reworded(check) for check in policy.compare if check.measure not in BY_CONSTRUCTION)
+    return policy.model_copy(update={"policy": f"{policy.policy} for both orders", "compare": checks})
 
 
-def _reworded(limit: Limit) -> Limit:
-    good_for, not_for = _WORDS.get(limit.measure, (limit.good_for, limit.not_for))
-    cures = tuple(cure for cure in limit.cures if all(need.measure not in BOTH_ORDERS for need in cure.needs))
-    return limit.model_copy(update={"cures": cures, "good_for": good_for, "not_for": not_for})
+def _reworded(check: Check) -> Check:
+    good_for, not_for = _WORDS.get(check.measure, (check.good_for, check.not_for))
+    cures = tuple(cure for cure in check.cures if all(need.measure not in BOTH_ORDERS for need in cure.needs))
+    return check.model_copy(update={"cures": cures, "good_for": good_for, "not_for": not_for})
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Readouts by measures."""
+    """ScoringMethods by measures."""
 
     id: str
     title: str
@@ -160,16 +165,16 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One readout in a table: a cell for each measure shown."""
+    """One scoring method in a table: a cell for each measure shown."""
 
-    row: ReadoutRow
+    row: ScoringMethodRow
     band: str
     cells: tuple[MeasureRecord | None, ...]
 
 
-def render_readouts_html(readouts: Readouts) -> str:
+def render_scoring_methods_html(scoring_methods: ScoringMethods) -> str:
     """Renders the page. The same record gives the same text, which can always be encoded as UTF-8."""
-    made = [row for row in readouts.rows if not row.why_not]
+    made = [row for row in scoring_methods.rows if not row.why_not]
     shown = shown_measures(made)
     # At equal quality, a difference in ties is the difference in false preferences with the sign reversed.
     fewer = [key for key in shown if key != ("tie-rate", "0")]
@@ -184,27 +189,35 @@ def render_readouts_html(readouts: Readouts) -> str:
     )
     return (
         environment("umpirical.protocols.datasheet")
-        .get_template("readouts.html")
-        .render(readouts=readouts, shown=tables)
+        .get_template("scoring_methods.html")
+        .render(scoring_methods=scoring_methods, shown=tables)
     )
 
 
-def render_readouts_markdown(readouts: Readouts) -> str:
+def render_scoring_methods_markdown(scoring_methods: ScoringMethods) -> str:
     """Renders the card."""
-    return "\n".join(_card(readouts)) + "\n"
+    return "\n".join(_card(scoring_methods)) + "\n"
 
 
-def _card(readouts: Readouts) -> Iterator[str]:
-    made = [row for row in readouts.rows if not row.why_not]
+def _card(scoring_methods: ScoringMethods) -> Iterator[str]:
+    made = [row for row in scoring_methods.rows if not row.why_not]
     shown = shown_measures(made)
-    yield from ("---", f"format: {quoted(readouts.format)}", f"judge: {quoted(readouts.judge.name)}")
-    yield from (f"run: {quoted(readouts.run.id)}", "---", "", f"# Scoring methods of {plain(readouts.judge.name)}", "")
-    if not readouts.complete:
+    yield from ("---", f"format: {quoted(scoring_methods.format)}", f"judge: {quoted(scoring_methods.judge.name)}")
+    yield from (
+        f"run: {quoted(scoring_methods.run.id)}",
+        "---",
+        "",
+        f"# Scoring methods of {plain(scoring_methods.judge.name)}",
+        "",
+    )
+    if not scoring_methods.complete:
         yield from ("**Incomplete run: some planned calls have no response.**", "")
-    yield from (f"- {plain(sentence)}" for sentence in readouts.recommendation.sentences)
-    if readouts.how_to_record:
-        yield f"- {plain(readouts.how_to_record)}"
-    counts = (numbers.count(len(tasks)) for tasks in (readouts.reporting_tasks, readouts.calibration_tasks))
+    yield from (f"- {plain(sentence)}" for sentence in scoring_methods.recommendation.sentences)
+    if scoring_methods.how_to_record:
+        yield f"- {plain(scoring_methods.how_to_record)}"
+    counts = (
+        numbers.count(len(tasks)) for tasks in (scoring_methods.reporting_tasks, scoring_methods.calibration_tasks)
+    )
     yield from (
         "",
         "Results on {} test tasks. The tie band and the choice come from {} other tasks.".format(*counts),
@@ -215,13 +228,13 @@ def _card(readouts: Readouts) -> Iterator[str]:
     yield f"| --- | --- |{' --- |' * len(heads)}"
     for line in lines:
         yield f"| {line.row.name} | {line.band} | {' | '.join(plain(_cell(cell)) for cell in line.cells)} |"
-    for row in readouts.rows:
+    for row in scoring_methods.rows:
         if row.why_not:
             yield from ("", f"Not available: {row.name}, because {plain(row.why_not)}.")
 
 
 def _table(
-    rows: Sequence[ReadoutRow], half: str, shown: Sequence[tuple[str, str]]
+    rows: Sequence[ScoringMethodRow], half: str, shown: Sequence[tuple[str, str]]
 ) -> tuple[tuple[str, ...], tuple[Line, ...]]:
     """Returns the column heads and lines for one half of the tasks."""
     titles = {measure.name: measure.title for row in rows for measure in row.reported_on}
@@ -253,26 +266,27 @@ COMPARED = (
     "wrong-choice-rate",
     "unparsed-rate",
 )
-"""The measures by which readouts are compared."""
+"""The measures by which scoring methods are compared."""
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredReadouts:
-    """The readouts, and where they were written."""
+class MeasuredScoringMethods:
+    """The scoring methods, and where they were written."""
 
-    readouts: Readouts
+    scoring_methods: ScoringMethods
     documents: Documents
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A run, with all that its readouts are made from."""
+    """A run, with all that its scoring methods are made from."""
 
     heard: HeardRun
-    arm: str
+    variant: str
     """The judge's own prompt."""
     band: float | str
-    """The tie band, or why there is none. All arms share one band, so that an arm can still move the criterion."""
+    """The tie band, or why there is none. All variants share one band, so that a variant can still move the
+    criterion."""
     chosen_on: frozenset[str]
     reported_on: frozenset[str]
     logprobs: bool
@@ -287,34 +301,34 @@ class _Source:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """One readout, counted."""
+    """One scoring method, counted."""
 
-    readout: Readout
+    scoring_method: ScoringMethod
     band: float | None
     read: ReadRun
 
 
-def write_readouts(run: Path, *, out: Path | None = None, target: float = TARGET) -> MeasuredReadouts:
-    """Reads a run by every readout, and writes the datasheets and the comparison to `out` or the run's folder."""
-    opened, folder = open_run(run), out or run / "readouts"
+def write_scoring_methods(run: Path, *, out: Path | None = None, target: float = TARGET) -> MeasuredScoringMethods:
+    """Reads a run by every scoring method, and writes datasheets and comparison to `out` or the run's folder."""
+    opened, folder = open_run(run), out or run / "scoring-methods"
     with snapshot(opened.store) as now:
-        return _write_readouts(_open(opened, now, target), folder, target)
+        return _write_scoring_methods(_open(opened, now, target), folder, target)
 
 
-def _write_readouts(source: _Source, folder: Path, target: float) -> MeasuredReadouts:
+def _write_scoring_methods(source: _Source, folder: Path, target: float) -> MeasuredScoringMethods:
     read = source.read
-    text, rows = _Made(READOUTS[0], None, read), []
-    for readout in READOUTS:
-        why_not = _why_not(readout, source)
-        made = None if why_not else text if readout.name == "text" else _make(source, readout)
+    text, rows = _Made(SCORING_METHODS[0], None, read), []
+    for scoring_method in SCORING_METHODS:
+        why_not = _why_not(scoring_method, source)
+        made = None if why_not else text if scoring_method.name == "text" else _make(source, scoring_method)
         if made is not None:
-            DATASHEET.write(_datasheet(source, made), folder / readout.name)
-        rows.append(_row(source, readout, made, text, why_not))
-    record = Readouts(
+            DATASHEET.write(_datasheet(source, made), folder / scoring_method.name)
+        rows.append(_row(source, scoring_method, made, text, why_not))
+    record = ScoringMethods(
         judge=judge_record(read.run, read.reading),
         run=run_record(read.run, read.reading, read.tallies),
         complete=not read.reading.unasked,
-        arm=source.arm,
+        variant=source.variant,
         target=target,
         calibration_tasks=sorted(source.chosen_on),
         reporting_tasks=sorted(source.reported_on),
@@ -323,7 +337,7 @@ def _write_readouts(source: _Source, folder: Path, target: float) -> MeasuredRea
         how_to_record="" if source.logprobs else HOW_TO_RECORD,
         non_claims=NON_CLAIMS,
     )
-    return MeasuredReadouts(record, _write(record, folder))
+    return MeasuredScoringMethods(record, _write(record, folder))
 
 
 def _open(run: Run, now: RunSnapshot, target: float) -> _Source:
@@ -334,45 +348,45 @@ def _open(run: Run, now: RunSnapshot, target: float) -> _Source:
         )
     read = read_run(run, now)
     heard, tasks = HeardRun(read, now), frozenset(tally.cluster for tally in read.tallies.calls)
-    chosen_on, arms = calibration_tasks(tasks), run.manifest["arms"]
-    arm = BASELINE if BASELINE in arms else arms[0]
-    band = band_of(heard.pairs(), arm=arm, tasks=chosen_on, target=target)
+    chosen_on, variants = calibration_tasks(tasks), run.manifest["variants"]
+    variant = BASELINE if BASELINE in variants else variants[0]
+    band = band_of(heard.pairs(), variant=variant, tasks=chosen_on, target=target)
     logprobs = any(one.response is not None and one.response.logprobs for pair in heard.pairs() for one in pair)
-    return _Source(heard, arm, band, chosen_on, tasks - chosen_on, logprobs, target)
+    return _Source(heard, variant, band, chosen_on, tasks - chosen_on, logprobs, target)
 
 
-def _why_not(readout: Readout, source: _Source) -> str:
-    if readout.needs_logprobs and not source.logprobs:
+def _why_not(scoring_method: ScoringMethod, source: _Source) -> str:
+    if scoring_method.needs_logprobs and not source.logprobs:
         return NO_LOGPROBS
-    if readout.pairwise and not source.read.run.judge.capabilities.order_controllable:
+    if scoring_method.pairwise and not source.read.run.judge.capabilities.order_controllable:
         return "this judge does not let you set the order of the answers"
-    return source.band if readout.name == "order-averaged" and isinstance(source.band, str) else ""
+    return source.band if scoring_method.name == "order-averaged" and isinstance(source.band, str) else ""
 
 
-def _make(source: _Source, readout: Readout, *, tasks: Collection[str] | None = None) -> _Made:
+def _make(source: _Source, scoring_method: ScoringMethod, *, tasks: Collection[str] | None = None) -> _Made:
     """Rewrites and counts the judgments of `tasks`, or all."""
-    band = source.band if readout.name == "order-averaged" and isinstance(source.band, float) else None
+    band = source.band if scoring_method.name == "order-averaged" and isinstance(source.band, float) else None
     wanted = source.chosen_on | source.reported_on if tasks is None else tasks
-    with building(source.read.run.folder / "readouts" / readout.name / "judgments.parquet") as path:
-        read = rewrite_judgments(source.heard, rule_of(readout.name, band=band), path, tasks=wanted)
+    with building(source.read.run.folder / "scoring-methods" / scoring_method.name / "judgments.parquet") as path:
+        read = rewrite_judgments(source.heard, rule_of(scoring_method.name, band=band), path, tasks=wanted)
         tallies = tally_judgments(path)
-    if readout.pairwise:
-        # If both orders are one prompt, such a readout cannot name a winner, which is no merit.
+    if scoring_method.pairwise:
+        # If both orders are one prompt, such a scoring method cannot name a winner, which is no merit.
         stimuli = source.read.run.stimuli
-        same = {s.stratum for s in stimuli if s.family == "vacuum" and len(set(s.candidates)) == 1}
+        same = {s.stratum for s in stimuli if s.family == "blank" and len(set(s.candidates)) == 1}
         tallies = replace(tallies, vacuum=tuple(tally for tally in tallies.vacuum if tally.stratum not in same))
-    return _Made(readout, band, replace(read, tallies=tallies))
+    return _Made(scoring_method, band, replace(read, tallies=tallies))
 
 
 def _datasheet(source: _Source, made: _Made) -> Datasheet:
-    read, readout = source.read, made.readout
-    if readout.name == "text":
+    read, scoring_method = source.read, made.scoring_method
+    if scoring_method.name == "text":
         return datasheet_of_read(read)
-    notes = [f"Scoring method {readout.name}: {readout.about}"]
+    notes = [f"Scoring method {scoring_method.name}: {scoring_method.about}"]
     band = made.band
     if band is not None:
         # The tasks that set the band cannot show how well it holds.
-        made = _make(source, readout, tasks=source.reported_on)
+        made = _make(source, scoring_method, tasks=source.reported_on)
         notes.append(
             f"Its tie band of {band_words(band)} was set on {len(source.chosen_on)} tasks. "
             f"This datasheet covers the other {len(source.reported_on)}."
@@ -380,17 +394,17 @@ def _datasheet(source: _Source, made: _Made) -> Datasheet:
     reading, tallies = made.read.reading, made.read.tallies
     judge, run = judge_record(read.run, reading), run_record(read.run, reading, tallies)
     sheet = assemble(
-        readout_judge(judge, readout, band=band),
+        scoring_method_judge(judge, scoring_method, band=band),
         run.model_copy(update={"command": f"{run.command} && {_command(source)}"}),
-        list(_measures(tallies, readout)),
+        list(_measures(tallies, scoring_method)),
         tallies.calls,
         trouble_records(reading),
-        planted={},
+        true_value={},
         stimuli=stimuli_record(read.run.stimuli, read.run.manifest.get("gates", [])),
         spend=spend_record(read.run, reading.spent),
         examples=made.read.failures,
     )
-    return as_readout(sheet, readout, notes=notes)
+    return as_scoring_method(sheet, scoring_method, notes=notes)
 
 
 def _command(source: _Source) -> str:
@@ -398,34 +412,38 @@ def _command(source: _Source) -> str:
     return f"umpirical rescore runs/{source.read.run.name}{target}"
 
 
-def _measures(tallies: Tallies, readout: Readout) -> Iterator[tuple[MeasureSpec, Measure]]:
-    """Yields every measure; those that a readout of both orders makes meaningless give the reason."""
-    if not readout.pairwise:
+def _measures(tallies: Tallies, scoring_method: ScoringMethod) -> Iterator[tuple[MeasureSpec, Measure]]:
+    """Yields every measure; those that a scoring method of both orders makes meaningless give the reason."""
+    if not scoring_method.pairwise:
         yield from measure_all(tallies, kind="compare", protocol="datasheet")
         return
     specs = [spec for spec in MEASURES if spec.is_for("compare", "datasheet")]
-    for arm in tallies.arms():
+    for variant in tallies.variants():
         for spec in specs:
             if spec.name in BY_CONSTRUCTION:
-                yield spec, Measure(spec.name, Undefined(BY_CONSTRUCTION[spec.name]), arm)
+                yield spec, Measure(spec.name, Undefined(BY_CONSTRUCTION[spec.name]), variant)
             else:
-                yield from ((spec, measure) for measure in spec.compute(tallies, arm))
+                yield from ((spec, measure) for measure in spec.compute(tallies, variant))
 
 
-def _row(source: _Source, readout: Readout, made: _Made | None, text: _Made, why_not: str) -> ReadoutRow:
-    row = ReadoutRow(name=readout.name, about=readout.about, pairwise=readout.pairwise, why_not=why_not)
+def _row(
+    source: _Source, scoring_method: ScoringMethod, made: _Made | None, text: _Made, why_not: str
+) -> ScoringMethodRow:
+    row = ScoringMethodRow(
+        name=scoring_method.name, about=scoring_method.about, pairwise=scoring_method.pairwise, why_not=why_not
+    )
     if made is None:
         return row
     ours, theirs = (_of_tasks(one.read.tallies, source.reported_on) for one in (made, text))
     strata = {tally.stratum for tally in ours.vacuum}
     theirs = replace(theirs, vacuum=tuple(tally for tally in theirs.vacuum if tally.stratum in strata))
-    against = contrasts_between(theirs, ours, source.arm, source.arm) if readout.name != "text" else ()
+    against = contrasts_between(theirs, ours, source.variant, source.variant) if scoring_method.name != "text" else ()
     return row.model_copy(
         update={
             "band": made.band,
-            "datasheet": f"{readout.name}/datasheet.html",
-            "chosen_on": _compared(_of_tasks(made.read.tallies, source.chosen_on), source.arm),
-            "reported_on": _compared(ours, source.arm),
+            "datasheet": f"{scoring_method.name}/datasheet.html",
+            "chosen_on": _compared(_of_tasks(made.read.tallies, source.chosen_on), source.variant),
+            "reported_on": _compared(ours, source.variant),
             "against_text": [_measure(c.measure, scale="difference") for c in against if c.measure.name in COMPARED],
         }
     )
@@ -441,17 +459,17 @@ def _of_tasks(tallies: Tallies, tasks: Collection[str]) -> Tallies:
     )
 
 
-def _compared(tallies: Tallies, arm: str) -> list[MeasureRecord]:
-    return [_measure(measure) for name in COMPARED for measure in MEASURES.get(name).compute(tallies, arm)]
+def _compared(tallies: Tallies, variant: str) -> list[MeasureRecord]:
+    return [_measure(measure) for name in COMPARED for measure in MEASURES.get(name).compute(tallies, variant)]
 
 
 def _measure(measure: Measure, *, scale: Scale = "rate") -> MeasureRecord:
     return measure_record(MEASURES.get(measure.name), measure).model_copy(update={"scale": scale})
 
 
-def _write(record: Readouts, folder: Path) -> Documents:
-    documents = Documents(*(folder / f"readouts.{ending}" for ending in ("json", "html", "md")))
+def _write(record: ScoringMethods, folder: Path) -> Documents:
+    documents = Documents(*(folder / f"scoring-methods.{ending}" for ending in ("json", "html", "md")))
     write_text(documents.json, record_json(record))
-    write_text(documents.html, render_readouts_html(record))
-    write_text(documents.markdown, render_readouts_markdown(record))
+    write_text(documents.html, render_scoring_methods_html(record))
+    write_text(documents.markdown, render_scoring_methods_markdown(record))
     return documents

@@ -1,7 +1,8 @@
-"""Planted judges: how each answers, as shares of what it is asked, and the counts that follow.
+"""Judges whose true rates are known: how each answers, as shares of what it is asked, and the counts that follow.
 
-A judge answers a quad, a pair or a prompt in one of a few ways, and its shares of these ways are its true rates. Task
-families differ: each draws shares of its own around the judge's, with a stated correlation within the family.
+A judge answers a crossed pair, a pair or a prompt in one of a few ways, and its shares of these ways are its true
+rates. Task families differ: each draws shares of its own around the judge's, with a stated correlation within the
+family.
 """
 
 from collections import Counter, defaultdict
@@ -17,7 +18,7 @@ ARM = "baseline"
 
 Shares = Mapping[str, float]
 
-# Ways to answer a quad, two versions in two orders each: which calls are right, wrong or ties.
+# Ways to answer a crossed pair, two versions in two orders each: which calls are right, wrong or ties.
 QUAD_WAYS = {
     "follows": (2, 2),
     "blind": (2, -2),
@@ -35,7 +36,7 @@ EQUAL_WAYS = ("stable", "positional", "one-sided", "tie", "abstains")
 
 
 @dataclass(frozen=True)
-class Planted:
+class KnownJudge:
     """How a judge answers."""
 
     dark: float = 0.0
@@ -43,9 +44,10 @@ class Planted:
     equal: Shares = field(default_factory=dict)
     """Ways to answer a pair of equal quality; the rest are ties."""
     quads: Mapping[float, Shares] = field(default_factory=dict)
-    """Ways to answer a quad by step; the rest follow the task. A step not named is answered as the next below."""
+    """Ways to answer a crossed pair by step; the rest follow the task. A step not named is answered as the next
+    below."""
     figures: Mapping[float, Shares] | None = None
-    """Ways to answer a quad of figures by step; None if it answers them as the others."""
+    """Ways to answer a crossed pair of figures by step; None if it answers them as the others."""
     conflict: float = 0.0
     """Share of pairs in which it names the longer, lesser answer in both orders."""
     far: float | None = None
@@ -56,10 +58,10 @@ class Planted:
     """Share of its stable preferences between equal answers that cannot be read."""
     failed: float = 0.0
     sound: bool = False
-    """Whether it meets every limit, so that refusing it is an error."""
+    """Whether it meets every check, so that refusing it is an error."""
 
     def shares(self, family: Family, step: float) -> Shares:
-        quads = self.quads if family == Family.LADDER or self.figures is None else self.figures
+        quads = self.quads if family == Family.GRADED or self.figures is None else self.figures
         below = [known for known in quads if known <= step] or list(quads)
         return quads[max(below)] if below else {}
 
@@ -74,7 +76,7 @@ class Plan:
     vacuum: Counter
     equal: Counter
     quads: Counter
-    """By kind of quad, step and family."""
+    """By kind of crossed pair, step and family."""
     conflict: Counter
     """By amount of extra length and family."""
     other: Counter
@@ -93,11 +95,11 @@ def plan_of(stimuli: Iterable[Stimulus]) -> Plan:
     for stimulus in stimuli:
         family = stimulus.cluster
         plan.parts.update((family, f"{kind}={name}") for kind, name in stimulus.parts.items())
-        if stimulus.family == Family.VACUUM:
+        if stimulus.family == Family.BLANK:
             plan.vacuum[family] += len(set(stimulus.candidates))
-        elif stimulus.family == Family.DELTA0:
+        elif stimulus.family == Family.EQUAL:
             plan.equal[family] += 1
-        elif stimulus.quad:
+        elif stimulus.crossed_pair:
             plan.quads[stimulus.family, stimulus.delta, family] += 0.5
         elif stimulus.family == Family.CONFLICT:
             plan.conflict[stimulus.stratum, family] += 1
@@ -107,7 +109,7 @@ def plan_of(stimuli: Iterable[Stimulus]) -> Plan:
 
 
 def draw(
-    judge: Planted,
+    judge: KnownJudge,
     plan: Plan,
     rng: np.random.Generator,
     *,
@@ -132,7 +134,7 @@ class _Drawing:
 
     def __init__(
         self,
-        judge: Planted,
+        judge: KnownJudge,
         families: list[str],
         rng: np.random.Generator,
         correlation: float,
@@ -160,9 +162,9 @@ class _Drawing:
             stable, positional, one_sided, tie, abstains = counts
             self.made["pairs"].append(
                 PairTally(
-                    family, ARM, Family.DELTA0, 0.0, sum(counts), stable, positional, one_sided, tie + abstains,
+                    family, ARM, Family.EQUAL, 0.0, sum(counts), stable, positional, one_sided, tie + abstains,
                     tie_calls=2 * tie + one_sided, abstained_calls=2 * abstains, incomplete=gone,
-                    slot_1_calls=2 * positional + stable, slot_2_calls=stable,
+                    position_1_calls=2 * positional + stable, position_2_calls=stable,
                 )
             )  # fmt: skip
 
@@ -219,7 +221,7 @@ class _Drawing:
         rows = zip(self.families, *(counts.tolist() for counts in self.calls.values()), strict=True)
         calls = [
             CallTally(
-                family, ARM, Family.LADDER, "", None, planned=planned, abstained=abstained, unparsed=unparsed,
+                family, ARM, Family.GRADED, "", None, planned=planned, abstained=abstained, unparsed=unparsed,
                 failed=failed, tie=max(0, planned - abstained - unparsed - failed),
             )
             for family, planned, abstained, unparsed, failed in rows
@@ -263,9 +265,9 @@ class _Drawing:
         return own
 
 
-PERFECT = Planted(sound=True)
+PERFECT = KnownJudge(sound=True)
 
-HALF = Planted(
+HALF = KnownJudge(
     dark=0.025,
     equal={"stable": 0.02, "positional": 0.02, "one-sided": 0.02},
     quads={0.0: {"blind": 0.06, "one version": 0.06, "slot": 0.02}, 5.0: {"blind": 0.03, "one version": 0.04}},
@@ -276,14 +278,14 @@ HALF = Planted(
 
 LIMIT_QUADS = {0.0: {"blind": 0.15, "one version": 0.20, "slot": 0.15}, 5.0: {"blind": 0.15, "one version": 0.10}}
 
-AT_EVERY_LIMIT = Planted(
+AT_EVERY_LIMIT = KnownJudge(
     dark=0.05, equal={"stable": 0.0, "positional": 0.10}, quads=LIMIT_QUADS, conflict=0.10 + 0.20, unparsed=0.02
 )
 """Both false preferences .10; target sensitivity .775 at one requirement and .90 at five; following .75, blind .15."""
 
 
-def _lapsing(share: float, *, blanks: bool = True) -> Planted:
-    return Planted(
+def _lapsing(share: float, *, blanks: bool = True) -> KnownJudge:
+    return KnownJudge(
         dark=0.7 * share if blanks else 0.0,
         equal={"one-sided": share},
         quads={0.0: {"one version": 2 * share}},
@@ -292,44 +294,44 @@ def _lapsing(share: float, *, blanks: bool = True) -> Planted:
     )
 
 
-JUDGES: dict[str, Planted] = {
+JUDGES: dict[str, KnownJudge] = {
     "perfect": PERFECT,
     "1 % lapses, DC .7 %": _lapsing(0.01),
     "2 % lapses, DC 1.4 %": _lapsing(0.02),
     "2 % lapses, none on blanks": _lapsing(0.02, blanks=False),
     "half of the limits": HALF,
-    "misses small differences": Planted(quads={0.0: {"tie": 0.69}, 5.0: {}}, sound=True),
+    "misses small differences": KnownJudge(quads={0.0: {"tie": 0.69}, 5.0: {}}, sound=True),
     "at every limit": AT_EVERY_LIMIT,
     "dark current .10": replace(PERFECT, dark=0.10, sound=False),
     "dark current .20": replace(PERFECT, dark=0.20, sound=False),
     "stable preference .20": replace(PERFECT, equal={"stable": 0.20}, sound=False),
     "slot decides in .30 of equal pairs": replace(PERFECT, equal={"positional": 0.30}, sound=False),
-    "random": Planted(
+    "random": KnownJudge(
         dark=0.67,
         equal={"stable": 0.22, "positional": 0.22, "one-sided": 0.45},
         quads={0.0: {"follows": 0.05, "blind": 0.10, "reversed": 0.05, "one version": 0.20, "slot": 0.30, "tie": 0.30}},
         conflict=0.33,
     ),
-    "always a tie": Planted(quads={0.0: {"tie": 1.0}}),
-    "always slot 1": Planted(dark=1.0, equal={"positional": 1.0}, quads={0.0: {"slot": 1.0}}),
-    "always abstains": Planted(equal={"abstains": 1.0}, quads={0.0: {"abstains": 1.0}}),
-    "reversed": Planted(quads={0.0: {"reversed": 1.0}}, conflict=1.0),
-    "task-blind": Planted(quads={0.0: {"blind": 1.0}}),
-    "task-blind in half of the quads": Planted(quads={0.0: {"blind": 0.5}}),
+    "always a tie": KnownJudge(quads={0.0: {"tie": 1.0}}),
+    "always slot 1": KnownJudge(dark=1.0, equal={"positional": 1.0}, quads={0.0: {"slot": 1.0}}),
+    "always abstains": KnownJudge(equal={"abstains": 1.0}, quads={0.0: {"abstains": 1.0}}),
+    "reversed": KnownJudge(quads={0.0: {"reversed": 1.0}}, conflict=1.0),
+    "task-blind": KnownJudge(quads={0.0: {"blind": 1.0}}),
+    "task-blind in half of the quads": KnownJudge(quads={0.0: {"blind": 0.5}}),
     "longer is better, else sound": replace(PERFECT, conflict=1.0, sound=False),
     "longer is better from twice the length on, else sound": replace(PERFECT, far=1.0, sound=False),
     "never checks a figure, else sound": replace(PERFECT, figures={0.0: {"tie": 1.0}}, sound=False),
     "prefers larger figures, else sound": replace(PERFECT, figures={0.0: {"blind": 1.0}}, sound=False),
-    "always unparsed": Planted(unparsed=1.0),
-    "half unparsed, else perfect": Planted(unparsed=0.5),
-    "5 % unparsed, else perfect": Planted(unparsed=0.05),
-    "hides a stable preference of .60": Planted(equal={"stable": 0.60}, hidden=0.95),
-    "20 % failed calls, else perfect": Planted(failed=0.20),
+    "always unparsed": KnownJudge(unparsed=1.0),
+    "half unparsed, else perfect": KnownJudge(unparsed=0.5),
+    "5 % unparsed, else perfect": KnownJudge(unparsed=0.05),
+    "hides a stable preference of .60": KnownJudge(equal={"stable": 0.60}, hidden=0.95),
+    "20 % failed calls, else perfect": KnownJudge(failed=0.20),
 }
 
 
-def at_limits() -> dict[str, Planted]:
-    """Judges that are perfect but for one limit of the policy `ranking`, which they are exactly at."""
+def at_limits() -> dict[str, KnownJudge]:
+    """Judges that are perfect but for one check of the policy `ranking`, which they are exactly at."""
     return {
         "dark-current .05": replace(PERFECT, dark=0.05),
         "target-sensitivity at Δ5 .90": replace(PERFECT, quads={0.0: {}, 5.0: {"tie": 0.10}}),
@@ -341,8 +343,8 @@ def at_limits() -> dict[str, Planted]:
     }
 
 
-def at_curable_limits() -> dict[str, Planted]:
-    """The same, for limits that a way of use makes up for, and for those that are not essential."""
+def at_curable_limits() -> dict[str, KnownJudge]:
+    """The same, for checks that a way of use makes up for, and for those that are not essential."""
     return {
         "raw-false-preference .10": replace(PERFECT, equal={"one-sided": 0.20}),
         "positional-false-preference .10": replace(PERFECT, equal={"positional": 0.10}),

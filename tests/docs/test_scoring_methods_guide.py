@@ -4,7 +4,7 @@ import shlex
 
 from tests.docs.reading import ROOT, blocks, table
 from umpirical.cli import COMMANDS
-from umpirical.domain.readouts import READOUTS
+from umpirical.domain.scoring_methods import SCORING_METHODS
 from umpirical.study.file import parse_study
 
 GUIDE = ROOT / "docs" / "decide" / "scoring-methods.md"
@@ -14,7 +14,7 @@ def test_the_table_is_that_of_the_code():
     words = {True: "yes", False: "no"}
     rows = table(GUIDE, "scoring method")
     assert [[name, *needs] for name, _, *needs in rows] == [
-        [f"`{one.name}`", words[one.pairwise], words[one.needs_logprobs]] for one in READOUTS
+        [f"`{one.name}`", words[one.pairwise], words[one.needs_logprobs]] for one in SCORING_METHODS
     ]
     assert all(about for _, about, *_ in rows)
 

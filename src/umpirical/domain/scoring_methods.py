@@ -1,4 +1,4 @@
-"""Readouts: ways to read a verdict from the responses of a `compare` judge.
+"""ScoringMethods: ways to read a verdict from the responses of a `compare` judge.
 
 Each is a judge configuration of its own, made from the same answers. What is known about a log-probability is a `Span`:
 a label outside the listed tokens has an upper bound but no value.
@@ -15,45 +15,45 @@ from umpirical.domain.scales import Choice
 TARGET = 0.10
 """The default rate of false preferences that is acceptable."""
 
-ReadoutName = Literal["text", "logprob", "both-orders", "order-averaged"]
+ScoringMethodName = Literal["text", "logprob", "both-orders", "order-averaged"]
 
-Content = Literal["u", "v", "tie"]
+Content = Literal["a", "b", "tie"]
 
 
 @dataclass(frozen=True, slots=True)
-class Readout:
+class ScoringMethod:
     """One way to read a verdict."""
 
-    name: ReadoutName
+    name: ScoringMethodName
     about: str
     """What is read, in one sentence."""
     pairwise: bool
-    """Whether one verdict is read from both orders of a pair together, so that no slot can be preferred."""
+    """Whether one verdict is read from both orders of a pair together, so that no position can be preferred."""
     needs_logprobs: bool
 
 
-READOUTS = (
-    Readout("text", "The verdict that the parser reads in the answer.", pairwise=False, needs_logprobs=False),
-    Readout(
+SCORING_METHODS = (
+    ScoringMethod("text", "The verdict that the parser reads in the answer.", pairwise=False, needs_logprobs=False),
+    ScoringMethod(
         "logprob",
         "The label with the highest log-probability where the answer is decided.",
         pairwise=False,
         needs_logprobs=True,
     ),
-    Readout(
+    ScoringMethod(
         "both-orders",
         "The answer named in both orders; otherwise a tie.",
         pairwise=True,
         needs_logprobs=False,
     ),
-    Readout(
+    ScoringMethod(
         "order-averaged",
         "The answer that the log-odds favor, averaged over both orders; a tie within a band around 0.",
         pairwise=True,
         needs_logprobs=True,
     ),
 )
-"""All readouts, simplest first."""
+"""All scoring methods, simplest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +82,21 @@ def most_likely(labels: Mapping[str, Span]) -> str | None:
 
 
 def slot_odds(labels: Mapping[str, Span]) -> Span:
-    """Returns the log-odds of slot 1 against slot 2."""
-    return labels[Choice.SLOT_1].minus(labels[Choice.SLOT_2])
+    """Returns the log-odds of position 1 against position 2."""
+    return labels[Choice.POSITION_1].minus(labels[Choice.POSITION_2])
 
 
 def content_odds(uv: Span, vu: Span) -> Span:
-    """Returns the log-odds of content u against v: the mean over both orders, each given as the log-odds of slot 1."""
+    """Returns the log-odds of content a against b: the mean over orders, each given as the log-odds of position 1."""
     return Span((uv.low - vu.high) / 2, (uv.high - vu.low) / 2)
 
 
 def preferred(odds: Span, *, band: float) -> Content | None:
     """Returns the content whose log-odds lie beyond the band, or a tie; None if what is known does not settle it."""
     if odds.low > band:
-        return "u"
+        return "a"
     if odds.high < -band:
-        return "v"
+        return "b"
     return "tie" if -band <= odds.low and odds.high <= band else None
 
 
@@ -113,7 +113,7 @@ def tie_band(sizes: Sequence[float], *, target: float) -> float:
 
 
 def calibration_tasks(tasks: Iterable[str]) -> frozenset[str]:
-    """Returns the half of the tasks on which bands are set and a readout is chosen; the other half is for reporting.
+    """Returns the half of the tasks that sets bands and chooses a scoring method; the other half is for reporting.
 
     It is the first half in the order of their digests, so that neither names nor results decide it.
     """

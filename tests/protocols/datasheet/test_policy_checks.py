@@ -1,4 +1,4 @@
-"""The limits of a policy: one-sided, exact, and with what is missing counted against the judge."""
+"""The checks of a policy: one-sided, exact, and with what is missing counted against the judge."""
 
 from dataclasses import replace
 
@@ -7,22 +7,22 @@ import pytest
 from tests.protocols.datasheet.samples import estimate, fitted, measure, paper_measures, undefined
 from umpirical.domain.measures import Interval
 from umpirical.protocols.datasheet.spec import preset
-from umpirical.reports.limits import hold_limits
-from umpirical.reports.policy import Cure, Limit, Policy
+from umpirical.reports.checks import hold_checks
+from umpirical.reports.policy import Check, Cure, Policy
 from umpirical.stats.intervals import exact_high
 
 
-def policy(*limits):
-    return Policy(policy="test", about="", compare=limits)
+def policy(*checks):
+    return Policy(policy="test", about="", compare=checks)
 
 
-def hold(limits, measures):
-    """The first of the limits, held together with the others."""
-    return hold_limits(policy(*limits), "compare", measures, ["baseline"])[0]
+def hold(checks, measures):
+    """The first of the checks, held together with the others."""
+    return hold_checks(policy(*checks), "compare", measures, ["baseline"])[0]
 
 
-def held(result, name="dark-current", **limit):
-    return hold([Limit(measure=name, **(limit or {"at_most": 0.1}))], [measure(name, result)])
+def held(result, name="dark-current", **check):
+    return hold([Check(measure=name, **(check or {"at_most": 0.1}))], [measure(name, result)])
 
 
 def plain(numerator, denominator, **more):
@@ -31,8 +31,8 @@ def plain(numerator, denominator, **more):
 
 def test_the_counts_of_the_paper():
     """Of ten tasks: 5 of 60 is open, and 31 of 120 fails."""
-    found = {(h.measure, h.stratum): h for h in hold_limits(preset(), "compare", paper_measures(), ["baseline"])}
-    assert {key: limit.verdict for key, limit in found.items() if limit.verdict != "N/A"} == {
+    found = {(h.measure, h.stratum): h for h in hold_checks(preset(), "compare", paper_measures(), ["baseline"])}
+    assert {key: check.verdict for key, check in found.items() if check.verdict != "N/A"} == {
         ("dark-current", ""): "PASS",
         ("raw-false-preference", ""): "FAIL",
         ("positional-false-preference", ""): "INCONCLUSIVE",
@@ -53,9 +53,9 @@ def test_nothing_in_seventy_passes_one_in_twenty_and_nothing_in_sixty_does_not()
     assert held(plain(0, 60), at_most=0.05).verdict == "INCONCLUSIVE"
 
 
-def test_the_limits_share_the_error_of_refusing_and_not_that_of_accepting():
-    one = Limit(measure="dark-current", at_most=0.1)
-    others = [Limit(measure=name, at_most=0.1) for name in ("raw-false-preference", "stable-cross-sensitivity")]
+def test_the_checks_share_the_error_of_refusing_and_not_that_of_accepting():
+    one = Check(measure="dark-current", at_most=0.1)
+    others = [Check(measure=name, at_most=0.1) for name in ("raw-false-preference", "stable-cross-sensitivity")]
     high = plain(12, 60, design_effect=1.0, clusters=10_000)
     assert hold([one], [measure("dark-current", high)]).verdict == "FAIL"
     together = hold([one, *others], [measure("dark-current", high)])
@@ -65,15 +65,15 @@ def test_the_limits_share_the_error_of_refusing_and_not_that_of_accepting():
 
 
 def test_a_missing_answer_counts_against_the_judge_and_is_named():
-    found = held(plain(0, 100, left_out={"without an answer in both orders": 10}))
+    found = held(plain(0, 100, excluded={"without an answer in both orders": 10}))
     assert (found.verdict, found.needed, found.unanswered) == ("INCONCLUSIVE", None, 10)
     assert "10 pairs without an answer count against it" in found.why
-    assert held(plain(0, 100, left_out={"without an answer in both orders": 2})).verdict == "PASS"
+    assert held(plain(0, 100, excluded={"without an answer in both orders": 2})).verdict == "PASS"
 
 
 def test_a_preference_hidden_behind_unreadable_answers_does_not_pass():
     """True .60, of which 95 % cannot be read: .07 of what can be read."""
-    seen = plain(6, 86, design_effect=1.0, clusters=24, left_out={"without an answer in both orders": 114})
+    seen = plain(6, 86, design_effect=1.0, clusters=24, excluded={"without an answer in both orders": 114})
     assert held(seen).verdict == "INCONCLUSIVE"
 
 
@@ -89,20 +89,20 @@ def test_how_many_more_is_said_for_either_way():
 
 def test_what_is_undefined_or_was_not_measured_is_not_applicable():
     assert (held(undefined("no pair")).verdict, held(undefined("no pair")).why) == ("N/A", "no pair")
-    missing = hold([Limit(measure="dark-current", at_most=0.1)], [])
+    missing = hold([Check(measure="dark-current", at_most=0.1)], [])
     assert (missing.verdict, missing.why, missing.title) == ("N/A", "not measured", "Blank-input preference")
     assert missing.state == "open"
 
 
 def test_what_the_design_leaves_out_may_restrict_the_use_and_what_is_undefined_never_does():
-    limit = Limit(measure="conflict-excess", at_most=0.1, unmeasured="Equal lengths only.")
-    absent = hold([limit], [])
+    check = Check(measure="conflict-excess", at_most=0.1, unmeasured="Equal lengths only.")
+    absent = hold([check], [])
     assert (absent.verdict, absent.state, absent.way) == ("N/A", "made up for", "Equal lengths only.")
-    tried = hold([limit], [measure("conflict-excess", undefined("no pair"))])
+    tried = hold([check], [measure("conflict-excess", undefined("no pair"))])
     assert (tried.verdict, tried.state) == ("N/A", "open")
 
 
-CURED = Limit(
+CURED = Check(
     measure="positional-false-preference",
     at_most=0.1,
     cures=(
@@ -123,7 +123,7 @@ CURED = Limit(
         (None, 50, "open", ""),
     ],
 )
-def test_a_cure_works_if_what_it_needs_passes_and_the_limit_is_broken_if_none_can(one, five, state, way):
+def test_a_cure_works_if_what_it_needs_passes_and_the_check_is_broken_if_none_can(one, five, state, way):
     both = {"1": one, "5": five}
     found = hold(
         [CURED],
@@ -139,7 +139,7 @@ def test_a_cure_works_if_what_it_needs_passes_and_the_limit_is_broken_if_none_ca
 
 @pytest.mark.parametrize(("missing", "state"), [(10, "made up for"), (12, "open")])
 def test_nothing_makes_up_for_what_hides_behind_answers_that_cannot_be_read(missing, state):
-    seen = plain(8, 100, clusters=24, left_out={"without an answer in both orders": missing})
+    seen = plain(8, 100, clusters=24, excluded={"without an answer in both orders": missing})
     works = measure("unparsed-rate", plain(100, 100, clusters=24), "1").model_copy(
         update={"name": "both-orders-sensitivity"}
     )
@@ -149,26 +149,26 @@ def test_nothing_makes_up_for_what_hides_behind_answers_that_cannot_be_read(miss
 
 def test_ways_that_do_not_include_each_other_share_the_error_of_accepting():
     assert policy(CURED).accepting_level(CURED, (CURED,)) == pytest.approx(0.03 / 3)
-    unread = next(limit for limit in preset().compare if limit.measure == "unparsed-rate")
+    unread = next(check for check in preset().compare if check.measure == "unparsed-rate")
     assert preset().accepting_level(unread, preset().compare) == pytest.approx(0.03)
-    one = next(limit for limit in preset().compare if limit.key == ("target-sensitivity", "1"))
-    # Its cure rests on a limit that has to be met anyway.
+    one = next(check for check in preset().compare if check.key == ("target-sensitivity", "1"))
+    # Its cure rests on a check that has to be met anyway.
     assert preset().accepting_level(one, preset().compare) == pytest.approx(0.03)
 
 
 def test_what_speaks_against_the_service_never_refuses():
-    failures = Limit(measure="failure-rate", at_most=0.02, refuses=False)
+    failures = Check(measure="failure-rate", at_most=0.02, refuses=False)
     found = hold([failures], [measure("failure-rate", plain(60, 100))])
     assert (found.verdict, found.state) == ("FAIL", "open")
 
 
-def test_every_arm_is_held_to_every_limit():
-    found = hold_limits(preset(), "compare", paper_measures(), ["baseline", "strict"])
+def test_every_variant_is_held_to_every_check():
+    found = hold_checks(preset(), "compare", paper_measures(), ["baseline", "strict"])
     assert len(found) == 2 * len(preset().compare)
-    assert {limit.verdict for limit in found if limit.arm == "strict"} == {"N/A"}
+    assert {check.verdict for check in found if check.variant == "strict"} == {"N/A"}
 
 
-def test_a_limit_on_what_is_no_rate():
+def test_a_check_on_what_is_no_rate():
     found = held(fitted(0.4, 0.2, 0.6, n=50), name="grade-spread", at_most=0.5)
     assert found.verdict == "INCONCLUSIVE"
     assert held(fitted(0.4, 0.35, 0.45, n=50), name="grade-spread", at_most=0.5).verdict == "PASS"
