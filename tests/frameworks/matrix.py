@@ -42,8 +42,8 @@ def environment(name: str) -> Path:
     if not (folder / "complete").exists():
         shutil.rmtree(folder, ignore_errors=True)
         python = str(folder / "bin" / "python")
-        _run("ab", "venv", "--quiet", "--python", "3.11", str(folder))
-        _run("ab", "pip", "install", "--quiet", "--python", python, "-e", str(ROOT), *entry.get("install", ()))
+        _run("uv", "venv", "--quiet", "--python", "3.11", str(folder))
+        _run("uv", "pip", "install", "--quiet", "--python", python, "-e", str(ROOT), *entry.get("install", ()))
         if "npm" in entry:
             # No script of a package is run, and nothing is installed but here.
             _run(

@@ -43,7 +43,7 @@ def built(tmp_path_factory):
     for name in ("tests", "docs", "examples", "benchmarks"):
         (source / name).mkdir()
         (source / name / "test_x.py").write_text("")
-    subprocess.run(["ab", "build", "--quiet", "--out-dir", folder / "dist"], cwd=source, check=True)
+    subprocess.run(["uv", "build", "--quiet", "--out-dir", folder / "dist"], cwd=source, check=True)
     (wheel,), (archive,) = (list((folder / "dist").glob(pattern)) for pattern in ("*.whl", "*.tar.gz"))
     return wheel, archive
 

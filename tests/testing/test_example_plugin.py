@@ -27,8 +27,8 @@ print(json.dumps({
 
 def installer() -> list[str]:
     """What installs packages here: uv, which runs CI; else pip, of this Python or of the one it was made from."""
-    tools = ROOT / ".ci" / "tools" / "bin" / "ab"
-    uv = os.environ.get("UV") or shutil.which("ab") or (str(tools) if tools.exists() else None)
+    tools = ROOT / ".ci" / "tools" / "bin" / "uv"
+    uv = os.environ.get("UV") or shutil.which("uv") or (str(tools) if tools.exists() else None)
     if uv:
         return [uv, "pip", "install", "--python", sys.executable]
     for python in (sys.executable, str(Path(sys.base_prefix) / "bin" / "python3")):
