@@ -95,7 +95,8 @@ class StudyKeywords(TermKeywords):
 class DatasheetKeywords(StudyKeywords):
     """What `datasheet` takes besides the judge."""
 
-    size: str = "standard"
+    size: str | None = None
+    until: str = "asked"
     variants: Sequence[str] = ()
     repeats: int = 1
     name: str | None = None

@@ -22,7 +22,7 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
 from umpirical.protocols.protocol import STUDY_FILE, Study
 from umpirical.reports.record import first_problem
-from umpirical.stimuli.controlled.datasheet_set import recipe
+from umpirical.stimuli.controlled.datasheet_set import DECIDED, recipe
 from umpirical.store.files import write_text
 from umpirical.store.yaml_files import load_yaml
 from umpirical.study.file import WAYS, judge_entry, judge_name, judges_study, parse_study_data
@@ -77,7 +77,7 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     """
     folder, size, variants, repeats, seed = (
         Path(options.folder),
-        options.size,
+        options.size or (DECIDED if options.until == "decided" else "standard"),
         options.variants,
         options.repeats,
         options.seed,
@@ -87,8 +87,10 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     typed_answer = () if isinstance(options.answer, Mapping) else tuple(options.answer)
     answer = options.answer if isinstance(options.answer, Mapping) else parsed_format(typed_answer)
     entry = JudgeEntry(options.name, options.kind, options.scale, options.deadline, answer or None)
+    rounds = {} if options.until == "asked" else {"until": options.until}
     design = {
         "size": size,
+        **rounds,
         "variants": ("baseline", *(variant for variant in dict.fromkeys(variants) if variant != "baseline")),
     }
     targets = [_from_folder(str(judge), folder) for judge in judges if isinstance(judge, str | Path)]
@@ -110,13 +112,17 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     study = _as_they_say(replace(study, found=found))
     said = [name if name in targets else target for name, target in zip(names, targets, strict=False)]
     if (not written or (typed_answer and [*entry.told()] == ["answer"])) and not found and seed == 1:
-        words = [f"--size {size}", *(f"--variant {variant}" for variant in design["variants"] if variant != "baseline")]
+        words = [
+            f"--size {size}",
+            *(f"--until {until}" for until in rounds.values()),
+            *(f"--variant {variant}" for variant in design["variants"] if variant != "baseline"),
+        ]
         words += [f"--repeats {repeats}"] if repeats > 1 else []
         words += [f"--answer {shlex.quote(word)}" for word in typed_answer]
         again = [" ".join(["umpirical datasheet", shlex.quote(target), *words]) for target in said]
     else:
         # What the command line has no option for can only be said in Python.
-        told = {"size": size, "variants": list(variants), "repeats": repeats, "seed": seed, **entry.told()}
+        told = {"size": size, **rounds, "variants": list(variants), "repeats": repeats, "seed": seed, **entry.told()}
         usual = {"variants": [], "repeats": 1, "seed": 1}
         words = [f"{key}={value!r}" for key, value in told.items() if value != usual.get(key)]
         objects = names if found else [repr(target) for target in targets] or names

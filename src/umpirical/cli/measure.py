@@ -263,7 +263,8 @@ class DatasheetFlags:
     """The design of a datasheet, and what it is held to."""
 
     against: str | None
-    size: str
+    size: str | None
+    until: str
     variants: tuple[str, ...]
     repeats: int
     folder: Path
@@ -279,8 +280,13 @@ class DatasheetFlags:
 @click.option("--against", metavar="OTHER", help="A second judge, to compare on one page.")
 @click.option(
     "--size",
-    default="standard",
     help="screen (336 calls), paper (620), standard (1,368, the default) or full (2,640).",
+)
+@click.option(
+    "--until",
+    default="asked",
+    type=click.Choice(["asked", "decided"]),
+    help="decided: ask in rounds and stop as soon as the verdict is reached. --size is then the most (4,368 calls).",
 )
 @click.option(
     "--variant",
@@ -323,6 +329,7 @@ def datasheet_command(
     targets = [judge] if design.against is None else [judge, design.against]
     options = DatasheetKeywords(
         size=design.size,
+        until=design.until,
         variants=design.variants,
         repeats=design.repeats,
         folder=design.folder,

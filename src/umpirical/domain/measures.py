@@ -50,6 +50,9 @@ class Estimate:
     """Parts of the hits, with their design effects, that bound a rate further out than all of them; mostly empty."""
     heavy_misses: tuple[tuple[float, float], ...] = ()
     """The same of the misses."""
+    per_task: tuple[tuple[float, float, int], ...] = ()
+    """Hits and units of a task, and how many tasks have these. Only where a run stops as soon as it is decided: bounds
+    that hold at every look are worked out from them."""
     censoring: Censoring = "none"
     """`left`: the true value is at most `value`; `right`: it is more than `value`."""
     excluded: dict[str, int] = field(default_factory=dict)

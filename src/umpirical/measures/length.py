@@ -116,7 +116,7 @@ def conflict_excess(tallies: Tallies, variant: str) -> list[Part]:
 
 
 def _excess(conflict: Sequence[PairTally], ladder: Sequence[PairTally]) -> Result:
-    return difference_result(
+    found = difference_result(
         paired_by_task(
             [Counted(tally.cluster, tally.wrong_calls / 2, tally.pairs) for tally in conflict],
             [Counted(tally.cluster, tally.wrong_calls / 2, tally.pairs) for tally in ladder],
@@ -130,3 +130,8 @@ def _excess(conflict: Sequence[PairTally], ladder: Sequence[PairTally]) -> Resul
         },
         excess=True,
     )
+    loss = pair_share(conflict, lambda tally: tally.wrong_calls / 2)
+    if isinstance(found, Undefined) or isinstance(loss, Undefined):
+        return found
+    # An excess is never more than the rate itself, so a bound of the rate holds for it.
+    return replace(found, per_task=loss.per_task)

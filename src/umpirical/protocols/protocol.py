@@ -11,7 +11,7 @@ inherits from: `isinstance(protocol, FollowsUp)` tells whether it can.
 
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -515,6 +515,21 @@ class FollowUp:
     """What is asked more, and what for."""
     about: Mapping[str, Json] = field(default_factory=dict)
     """Entries of the manifest, in place of what the study says."""
+
+
+class AsksInRounds(OptionalPart):
+    """A run can be asked in rounds, and end as soon as it is decided."""
+
+    lacking = "protocol {name} cannot stop before everything is asked"
+    instead = "set a size"
+
+    @abstractmethod
+    def next_round(self, run: Run) -> Collection[str]:
+        """Returns the stimuli to ask next, by id; none if the run is decided, or was not to be asked in rounds."""
+
+    @abstractmethod
+    def design_of(self, run: Run) -> Design:
+        """Returns the design that a run was planned in."""
 
 
 class FollowsUp(OptionalPart, Generic[RecordT]):

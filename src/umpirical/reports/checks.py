@@ -27,6 +27,7 @@ from umpirical.domain.scales import JudgeKind
 from umpirical.domain.trials import BASELINE
 from umpirical.measures.catalogue import MEASURES
 from umpirical.reports import numbers
+from umpirical.reports.anytime import bound_at_any_look, units_at_any_look
 from umpirical.reports.forecast import settling_units, units_to_settle
 from umpirical.reports.parts import check_parts
 from umpirical.reports.policy import EACH_PART, Check, Condition, Policy
@@ -63,6 +64,10 @@ class Levels:
     accept: float
     refuse: float
 
+    def over(self, looks: int) -> "Levels":
+        """Returns the levels of one look of so many, for a measure whose bound does not hold at all of them."""
+        return Levels(self.accept / looks, self.refuse / looks)
+
 
 def hold_checks(
     policy: Policy,
@@ -71,10 +76,11 @@ def hold_checks(
     variants: Iterable[str],
     *,
     grades: int | None = None,
+    looks: int = 0,
 ) -> list[CheckRecord]:
     """Returns every check of a policy for every variant, by bounds, in the order of the policy. Not measured is N/A.
 
-    Measures with a group are about a part of the test cases.
+    Measures with a group are about a part of the test cases. `looks` is at how many points a run may stop, if it may.
     """
     parts = [measure for measure in measures if isinstance(measure, GroupedMeasure)]
     found = {(one.variant, one.name, one.stratum): one for one in measures if not isinstance(one, GroupedMeasure)}
@@ -91,8 +97,12 @@ def hold_checks(
             variant,
             found,
             title,
-            partial(_by_bound, Levels(policy.accepting_level(check, checks), refuse)),
-            partial(_by_part, [one for one in parts if (one.variant, one.name) == (variant, check.measure)], refuse),
+            partial(_by_bound, Levels(policy.accepting_level(check, checks), refuse), looks),
+            partial(
+                _by_part,
+                [one for one in parts if (one.variant, one.name) == (variant, check.measure)],
+                refuse / max(1, looks),
+            ),
         ).check(check)
         for variant in variants
         for check in checks
@@ -367,6 +377,9 @@ def one_sided(
     than that of none, of just under five with the assumed design effect, and of the parts that the estimate names.
     One more error never gives a judge a better bound.
     """
+    if estimate.per_task and (measure.scale == "rate" or side == "high"):
+        missing = sum(estimate.excluded.values()) if count_missing else 0
+        return bound_at_any_look(estimate, side, alpha=alpha, missing=missing)
     if measure.scale != "rate" or estimate.planning_effect is None:
         return _rescaled(estimate, side, alpha=alpha, count_missing=count_missing, width=_width(measure))
     missing = sum(estimate.excluded.values()) if count_missing else 0
@@ -422,7 +435,12 @@ def _rescaled(estimate: Estimate, side: Side, *, alpha: float, count_missing: bo
     return estimate.value + (end - estimate.value) * ratio + (shift if side == "high" else -shift)
 
 
-def _by_bound(levels: Levels, condition: Condition, measure: MeasureRecord, estimate: Estimate) -> Mapping[str, Any]:
+def _by_bound(
+    levels: Levels, looks: int, condition: Condition, measure: MeasureRecord, estimate: Estimate
+) -> Mapping[str, Any]:
+    if looks and not (estimate.per_task and measure.scale == "rate"):
+        each = levels.over(looks)
+        levels = each if not estimate.per_task else Levels(levels.accept, each.refuse)
     inner: Side = "high" if condition.kind == "at_most" else "low"
     outer: Side = "low" if condition.kind == "at_most" else "high"
     worst = one_sided(measure, estimate, inner, alpha=levels.accept, count_missing=True)
@@ -466,6 +484,9 @@ def _outside(bound: float, condition: Condition) -> bool:
 def _bound_needed(condition: Condition, measure: MeasureRecord, estimate: Estimate, levels: Levels) -> int | None:
     leaning = _inside(estimate.value, condition)
     alpha = levels.accept if leaning else levels.refuse
+    if estimate.per_task:
+        below = leaning == (condition.kind == "at_most")
+        return units_at_any_look(estimate, condition.value, "below" if below else "above", alpha=alpha)
     if measure.scale == "rate" and 0 <= estimate.value <= 1:
         return settling_units(
             estimate.value,

@@ -88,6 +88,7 @@ def run_record(run: Run, reading: Reading, tallies: Tallies) -> RunRecord:
         responses_sha256=reading.responses_sha256,
         command=manifest.get("command", f"umpirical run --judge {spec.name}"),
         python=platform.python_version(),
+        looks=manifest.get("looks", 0),
         packages={name: version(name) for name in PACKAGES},
     )
 

@@ -25,6 +25,7 @@ from umpirical.domain.bills import BillingFault
 from umpirical.domain.measures import Estimate, Measure, Undefined, Unit
 from umpirical.domain.scales import JudgeKind
 from umpirical.measures.catalogue import MeasureSpec, Scale
+from umpirical.reports.anytime import at_any_look, without_tasks
 
 TrueValues = Mapping[tuple[str, str, str], float]
 """Maps (variant, measure, stratum) to the true value, which is known only for simulated judges."""
@@ -55,7 +56,7 @@ def schema_text(model: type[BaseModel]) -> str:
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=1) + "\n"
 
 
-_RARE = {"joint", "heavy_hits", "heavy_misses"}
+_RARE = {"joint", "heavy_hits", "heavy_misses", "per_task"}
 """Fields of an estimate that are left out where they are empty."""
 
 
@@ -139,8 +140,10 @@ class RevisionRecord(Strict):
     kind: Literal["judge", "protocol", "measurement", "document"] = "document"
 
 
-class RunRecord(Strict):
+class RunRecord(Sparse):
     """The run behind this record."""
+
+    seldom: ClassVar = ("looks",)
 
     id: str
     created: str
@@ -161,6 +164,9 @@ class RunRecord(Strict):
     python: str = Field(default="", description="Version used to read the run.")
     packages: dict[str, str] = Field(default={}, description="Versions of the packages that can change a number.")
     revisions: list[RevisionRecord] = Field(default=[])
+    looks: int = Field(
+        default=0, description="How often the run may be looked at, to stop once decided. Left out at a fixed size."
+    )
 
 
 class AuditRow(Strict):
@@ -399,8 +405,13 @@ def part_record(spec: MeasureSpec, measure: Measure) -> GroupedMeasure:
     return GroupedMeasure(**dict(measure_record(spec, measure)), group=measure.group)
 
 
-def measure_record(spec: MeasureSpec, measure: Measure, true_value: TrueValues = MappingProxyType({})) -> MeasureRecord:
-    """Returns a measure as a part of a record, with its true value if that is known."""
+def measure_record(
+    spec: MeasureSpec, measure: Measure, true_value: TrueValues = MappingProxyType({}), *, anytime: bool = False
+) -> MeasureRecord:
+    """Returns a measure as a part of a record, with its true value if that is known.
+
+    With `anytime`, the run may stop as soon as it is decided, so the intervals of rates have to hold at every look.
+    """
     return MeasureRecord(
         name=spec.name,
         title=spec.title,
@@ -410,6 +421,6 @@ def measure_record(spec: MeasureSpec, measure: Measure, true_value: TrueValues =
         variant=measure.variant,
         stratum=measure.stratum,
         scale=spec.scale,
-        result=measure.result,
+        result=at_any_look(measure.result, spec.scale) if anytime else without_tasks(measure.result),
         true_value=true_value.get((measure.variant, measure.name, measure.stratum)),
     )

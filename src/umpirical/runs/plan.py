@@ -71,6 +71,9 @@ def _look_up(level: _Level, first: NDArray[np.uint64], second: NDArray[np.uint64
 SHARD_SIZE = 2000
 """Trials per shard, the unit that is sealed at once and given to one worker."""
 
+WHOLE = 1_000_000
+"""The same for a round, which is one shard: the number of shards is that of the rounds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Design:
@@ -86,6 +89,10 @@ class Design:
     def over(self, stimuli: Iterable[Stimulus]) -> "Design":  # noqa: ARG002  # most look at no others
         """Returns the design for a whole set; one may show a stimulus by its place among the others."""
         return self
+
+    def asked_first(self, stimuli: Iterable[Stimulus]) -> Collection[str] | None:  # noqa: ARG002  # most ask all
+        """Returns the ids of the stimuli of the first round, if the design asks in rounds; None if it asks all."""
+        return None
 
     def most_ways(self) -> int | None:
         """Returns the most ways in which one stimulus is shown; None if that is not known before they are counted."""
@@ -134,8 +141,36 @@ def write_plan(
     store: RunStore, judge: Judge, stimuli: StimulusSet, design: Design, *, shard_size: int = SHARD_SIZE
 ) -> int:
     """Writes the plan of a run and returns its number of trials. It holds no prompts: they are rendered again."""
-    trials, count, digests, asked = _trials(judge, stimuli, design), 0, list[str](), list[int]()
-    first_asked = FirstAsked()
+    first = design.asked_first(stimuli)
+    trials = trials_of(judge, stimuli, design, first)
+    return _write(store, trials, FirstAsked(), [], [], shard_size=shard_size if first is None else WHOLE)
+
+
+def extend_plan(store: RunStore, judge: Judge, stimuli: StimulusSet, design: Design, chosen: Collection[str]) -> range:
+    """Adds a round to the plan of a run: every trial of the chosen stimuli. Returns its shard, in a range.
+
+    The plan names its shards only once they are all on disk, so a run that is killed here is as it was before.
+    """
+    first_asked, digests, asked = FirstAsked(), store.plan_files(), list[int]()
+    for shard in range(len(digests)):
+        first_asked.add((trial.id for trial, _ in store.plan_shard(shard)), shard)
+        asked.append(store.asked(shard))
+    before = len(digests)
+    _write(store, trials_of(judge, stimuli, design, chosen), first_asked, digests, asked, shard_size=WHOLE)
+    return range(before, len(digests))
+
+
+def _write(
+    store: RunStore,
+    trials: Iterator[tuple[Trial, int]],
+    first_asked: FirstAsked,
+    digests: list[str],
+    asked: list[int],
+    *,
+    shard_size: int,
+) -> int:
+    """Writes trials as further shards of a plan, which it completes; returns how many trials the plan has now."""
+    count = (store.plan_size() or (0, 0))[0] if digests else 0
     while chunk := list(islice(trials, shard_size)):
         shard = len(digests)
         found = first_asked.add((trial.id for trial, _ in chunk), shard)
@@ -147,10 +182,14 @@ def write_plan(
     return count
 
 
-def _trials(judge: Judge, stimuli: StimulusSet, design: Design) -> Iterator[tuple[Trial, int]]:
-    """Yields trials, each with the part of the stimulus set that its stimulus is in."""
+def trials_of(
+    judge: Judge, stimuli: StimulusSet, design: Design, chosen: Collection[str] | None = None
+) -> Iterator[tuple[Trial, int]]:
+    """Yields trials, each with the part of the stimulus set that its stimulus is in; of chosen stimuli, or of all."""
     for part in stimuli.parts():
         for stimulus in stimuli.part(part).values():
+            if chosen is not None and stimulus.id not in chosen:
+                continue
             prompts: dict[Presentation, str] = {}
             for way in design.presentations(stimulus, judge.capabilities, judge.kind):
                 # Repeats are the same question, so it is rendered once.

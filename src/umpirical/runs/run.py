@@ -48,6 +48,11 @@ class Run:
         return self._size[0]
 
     @property
+    def most_trials(self) -> int:
+        """How many trials it can come to: more than are planned, if it is asked in rounds."""
+        return max(self.trials, int(self.manifest.get("most_trials", 0)))
+
+    @property
     def shards(self) -> int:
         return self._size[1]
 

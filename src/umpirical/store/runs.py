@@ -146,6 +146,10 @@ class RunStore:
         plan = self._read_plan()
         return None if plan is None else (plan["trials"], plan["shards"])
 
+    def plan_files(self) -> list[str]:
+        """Returns the digest of every shard of the plan."""
+        return [*(self._read_plan() or {}).get("files", [])]
+
     def planned(self, shard: int) -> int:
         """Returns how many trials a shard has."""
         return sum(1 for _ in read_rows(self._checked_plan(shard), ["trial_id"]))

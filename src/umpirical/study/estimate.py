@@ -41,9 +41,9 @@ from umpirical.models.prices import (
 from umpirical.models.requests import ChatRequest
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.catalogue import protocol_of_run
-from umpirical.protocols.protocol import PlannedCounts
+from umpirical.protocols.protocol import AsksInRounds, PlannedCounts
 from umpirical.reports.forecast import settling_units
-from umpirical.runs.plan import request_for
+from umpirical.runs.plan import request_for, trials_of
 from umpirical.runs.run import Run
 from umpirical.stats.precision import half_width
 from umpirical.store.batches import trials_in_flight
@@ -281,8 +281,8 @@ def estimate_run(run: Run, pricer: Pricer | None, *, concurrency: int) -> RunEst
         run=run.name,
         judge=spec.name,
         model=spec.made_of[1],
-        trials=run.trials,
-        answered=run.trials - load.calls,
+        trials=run.most_trials,
+        answered=max(0, run.most_trials - load.calls),
         calls=load.calls,
         input_tokens=Tokens(load.expected_input(), load.most_input) if model else None,
         output_tokens=output,
@@ -391,6 +391,18 @@ def _walk(run: Run, *, everything: bool) -> Iterator[tuple[Trial, Stimulus, bool
         known = None if answered is None else answered | flying
         for trial, part in run.store.plan_shard(shard):
             yield trial, run.stimuli.part(part)[trial.stimulus_id], known is None or trial.id in known
+    for trial, part in _further(run):
+        yield trial, run.stimuli.part(part)[trial.stimulus_id], False
+
+
+def _further(run: Run) -> Iterator[tuple[Trial, int]]:
+    """Yields the trials that later rounds may ask, each with the part of the stimulus set that its stimulus is in."""
+    protocol = protocol_of_run(run.store)
+    if run.most_trials == run.trials or not isinstance(protocol, AsksInRounds):
+        return
+    planned = {trial.stimulus_id for shard in range(run.shards) for trial, _ in run.store.plan_shard(shard)}
+    left = {stimulus.id for stimulus in run.stimuli} - planned
+    yield from trials_of(run.call.open_judge(), run.stimuli, protocol.design_of(run), left)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from umpirical.models.spec import ADAPTERS
 from umpirical.protocols.protocol import Study
 from umpirical.runs.call import CallSpec
 from umpirical.runs.plan import SHARD_SIZE, Design, write_plan
+from umpirical.runs.rounds import most_rounds
 from umpirical.runs.run import Run
 from umpirical.store.reuse import find_answers
 from umpirical.store.runs import RunStore
@@ -103,7 +104,9 @@ def prepare_run(
     )[:12]
     store = RunStore(folder or _run_folder(study.folder / "runs", f"{judge.name}-{run_id}", fresh=fresh))
     size = store.plan_size()
-    refuse_too_many(study, judge, stimuli, design, planned=size[0] if size else None)
+    # A run that is asked in rounds stops at the limit.
+    if design.asked_first(stimuli) is None:
+        refuse_too_many(study, judge, stimuli, design, planned=size[0] if size else None)
     # The id of a run covers what its gates depend on, so those of a planned run are not tried again.
     gates = store.manifest.get("gates") if size else None
     if gates is None:
@@ -125,8 +128,8 @@ def prepare_run(
             "variants": list(design.variants),
             "command": study.command(judge.name),
             "gates": gates,
-            **protocol.about(study, design),
-            **options.about,
+            **(about := {**protocol.about(study, design), **options.about}),
+            **_in_rounds(store, study, judge, stimuli, design, about),
         },
     )
     if size is None:
@@ -134,6 +137,29 @@ def prepare_run(
     if not fresh and not asked.capabilities.stateful and not started(store):
         find_answers(store, _comparable_runs(store, judge, study.spec.seed))
     return Run(store, call)
+
+
+def _in_rounds(  # what a plan is made of
+    store: RunStore,
+    study: Study[Any],
+    judge: JudgeSpec,
+    stimuli: StimulusSet,
+    design: Design,
+    about: Mapping[str, Json],
+) -> dict[str, Json]:
+    """Returns what the manifest says of a run that may stop early: how much it can come to, and in how many rounds.
+
+    One that is decided stays so, unless it is held to another policy now.
+    """
+    if design.asked_first(stimuli) is None:
+        return {}
+    if (size := store.plan_size()) and store.manifest.get("policy") == about.get("policy"):
+        kept = {name: store.manifest[name] for name in ("most_trials", "looks") if name in store.manifest}
+        if kept.get("most_trials") == size[0]:
+            return kept
+    ways = (way for each in stimuli for way in design.presentations(each, judge.capabilities, judge.kind))
+    most = min(sum(1 for _ in ways), study.max_calls or MAX_CALLS)
+    return {"most_trials": most, "looks": most_rounds(most)}
 
 
 def _describe(store: RunStore, judge: JudgeSpec, fingerprint: str, design: dict[str, Json]) -> None:

@@ -20,7 +20,7 @@ from umpirical.models.money import FREE, CapReached, Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED, TokenPrices
 from umpirical.models.spec import Calling
 from umpirical.protocols.catalogue import protocol_of_run
-from umpirical.protocols.protocol import FollowsUp, Study
+from umpirical.protocols.protocol import AsksInRounds, FollowsUp, Study
 from umpirical.runs.executor import (
     LOCAL,
     RAY,
@@ -32,6 +32,7 @@ from umpirical.runs.executor import (
     factory_of,
     price_asked,
 )
+from umpirical.runs.plan import extend_plan
 from umpirical.runs.processes import helpful_processes
 from umpirical.runs.run import Run, open_run
 from umpirical.runs.together import why_alone
@@ -298,6 +299,17 @@ def _refuse(estimate: PlanEstimate) -> None:
             raise SpendRefused(f"judge {run.judge}: {run.refusal}", fix=run.fix)
 
 
+def next_shards(run: Run) -> range:
+    """Plans the next round of a run that stops as soon as it is decided, and returns its shards; none if it is over."""
+    protocol = protocol_of_run(run.store)
+    chosen = protocol.next_round(run) if isinstance(protocol, AsksInRounds) and "looks" in run.manifest else ()
+    if not chosen or not isinstance(protocol, AsksInRounds):
+        if run.most_trials > run.trials:
+            run.store.write_manifest({**run.manifest, "most_trials": run.trials})
+        return range(0)
+    return extend_plan(run.store, run.call.open_judge(), run.stimuli, protocol.design_of(run), set(chosen))
+
+
 def complete_run(
     run: Run,
     concurrency: int,
@@ -314,8 +326,10 @@ def complete_run(
     calling = replace(calling, processes=calls.processes_for(run, calling))
     executor = calls.factory(calling)
     try:
-        with watch(run.judge.name, run.trials) as watcher:
+        with watch(run.judge.name, run.most_trials) as watcher:
             executor.run(range(run.shards), run.call, run.store, watcher)
+            while shards := next_shards(run):
+                executor.run(shards, run.call, run.store, watcher)
     finally:
         meter.ledger.close()
     return finished_run(run.folder)

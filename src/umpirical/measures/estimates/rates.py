@@ -1,5 +1,6 @@
 """Rates over tasks and their differences: value, interval and excluded units, from one grouping by task."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
@@ -83,6 +84,7 @@ def clustered_rate(
         joint=joint,
         heavy_hits=heavy_parts(numerators, denominators),
         heavy_misses=heavy_parts(misses, denominators),
+        per_task=tuple((y, n, tasks) for (y, n), tasks in sorted(Counter(used).items())),
         excluded=missing,
         bounds=(max(0.0, total - lost) / everything, min(everything, total + lost + absent) / everything)
         if missing

@@ -4,14 +4,15 @@ A follow-up has the stimuli of the run first, in their order, so that their answ
 stimuli of the families and steps that the open checks are about.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil, inf
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
-from umpirical.domain.measures import Estimate
+from umpirical.domain.measures import Estimate, Result
 from umpirical.domain.stimuli import TIER_2, Family, Stimulus
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.record import Datasheet
@@ -21,14 +22,19 @@ from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_material
 from umpirical.protocols.protocol import FollowUp
 from umpirical.reports.checks import settling
 from umpirical.reports.numbers import about, units
-from umpirical.reports.policy import at
-from umpirical.reports.record import ConditionRecord, MeasureRecord, why_unfinished
+from umpirical.reports.policy import Policy, at
+from umpirical.reports.record import CheckRecord, ConditionRecord, MeasureRecord, why_unfinished
+from umpirical.runs.rounds import Place, next_round
 from umpirical.runs.run import Run
-from umpirical.stimuli.controlled.datasheet_set import recipe
+from umpirical.stimuli.controlled.datasheet_set import LARGEST, recipe
 from umpirical.stimuli.controlled.gates import refuse_unsound
 from umpirical.store.stimulus_sets import write_stimuli
 
-LARGEST = "full"
+FLOOR = 4
+"""Pairs of every step that are asked at least, unless the judge fails before."""
+
+FIRST_UNITS = 8.0
+"""Units that a round asks of what was never measured."""
 
 HOLDS_UP = 0.5
 """How far the threshold of one of two rates may reach, against that of the other, before it is asked about too."""
@@ -67,6 +73,8 @@ class Want:
     """Units; without end if how many would do is not known."""
     stratum: str = ""
     """A part of the family that is no step; empty for all of it."""
+    ends: bool = False
+    """Whether it looks as if the judge failed here, which ends a run that is asked in rounds."""
 
     def gets(self, group: Sequence[Stimulus]) -> float:
         """Returns how many units a group of stimuli adds: a crossed pair, or a single stimulus."""
@@ -104,6 +112,98 @@ def _other_side(need: ConditionRecord, measures: Sequence[MeasureRecord], varian
         yield Want("wrong-choice-rate", Family.GRADED, 1.0, "pair", ceil(left))
 
 
+def names_of(policy: Policy) -> set[str]:
+    """Returns the measures that a policy holds a judge to, with what its ways of use need."""
+    checks = [*policy.compare, *policy.grade]
+    needs = [need for one in checks for cure in one.cures for need in cure.needs]
+    return {each.measure for each in [*checks, *needs]}
+
+
+def undecided(run: Run, sheet: Datasheet) -> Collection[str]:
+    """Returns the stimuli of the next round of a run; none if its verdict is reached, or there is no more to ask."""
+    most, rounds = run.most_trials - run.trials, run.shards
+    if rounds >= run.manifest["looks"] or sheet.decision is None or sheet.decision.verdict == "do-not-use":
+        return ()
+    return round_after(
+        [check for check in sheet.checks if check.variant == sheet.checks[0].variant],
+        sheet.measures,
+        list(run.stimuli),
+        {trial.stimulus_id for shard in range(rounds) for trial, _ in run.store.plan_shard(shard)},
+        Place(run.manifest["seed"], rounds, most / (run.manifest["repeats"] * len(run.manifest["variants"]))),
+    )
+
+
+def round_after(
+    checks: Sequence[CheckRecord],
+    measures: Sequence[MeasureRecord],
+    stimuli: Sequence[Stimulus],
+    asked: Collection[str],
+    place: Place,
+) -> list[str]:
+    """Returns what would settle the open checks of one prompt, as far as a round goes; none if none is open.
+
+    A judge that fails is decided at once. One that does not is decided when no check is open: then nothing that is
+    still asked could change what the page says it is good for.
+    """
+    wants = list(_open(checks, measures))
+    if not wants:
+        return []
+    return next_round(stimuli, place, asked=asked, wanted=_Wants([*wants, *_floor(stimuli, asked)]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Wants:
+    """What is wanted of a round."""
+
+    wants: Sequence[Want]
+
+    def worth(self, group: Sequence[Stimulus]) -> float:
+        """Returns how many wants a group serves; what may end the run comes first.
+
+        A want that anything serves counts only where nothing else is wanted.
+        """
+        served = [want for want in self.wants if want.left > 0 and want.gets(group)]
+        first, particular = sum(want.ends for want in served), sum(bool(want.family) for want in served)
+        return first * len(self.wants) + particular + len(served) / (1 + len(self.wants)) * (not self._particular)
+
+    def take(self, group: Sequence[Stimulus]) -> None:
+        for want in self.wants:
+            want.left -= want.gets(group)
+
+    @property
+    def _particular(self) -> bool:
+        return any(want.family and want.left > 0 for want in self.wants)
+
+
+def _floor(stimuli: Iterable[Stimulus], asked: Collection[str]) -> Iterator[Want]:
+    """Yields what every step is asked of at least, so that the detection curve can be drawn."""
+    graded = [stimulus for stimulus in stimuli if stimulus.family == Family.GRADED]
+    shown = Counter(stimulus.delta for stimulus in graded if stimulus.id in asked)
+    for step in sorted({stimulus.delta or 0.0 for stimulus in graded}):
+        yield Want("", Family.GRADED, step, "pair", FLOOR - shown[step])
+
+
+def _open(checks: Sequence[CheckRecord], measures: Sequence[MeasureRecord]) -> Iterator[Want]:
+    """Yields what is asked more of while checks are open."""
+    results = {(one.variant, one.name, one.stratum): one.result for one in measures}
+    for check in checks:
+        needs = [need for cure in check.cures for need in cure.needs] if check.verdict == "FAIL" else []
+        for condition in [check, *(needs if check.state == "open" else [])]:
+            if condition.verdict in {"INCONCLUSIVE", "N/A"}:
+                want, result = _want(condition), results.get((check.variant, condition.measure, condition.stratum))
+                have = result.denominator if isinstance(result, Estimate) else 0
+                # Where nothing says how many it takes, as many again.
+                left = max(FIRST_UNITS, have) if want.left == inf else want.left
+                yield replace(want, left=left, ends=check.essential and condition is check and _fails(check, result))
+
+
+def _fails(check: CheckRecord, result: Result | None) -> bool:
+    """Whether a check fails by its measured value alone."""
+    if not isinstance(result, Estimate):
+        return False
+    return result.value > check.value if check.kind == "at_most" else result.value < check.value
+
+
 def can_settle(sheet: Datasheet) -> bool:
     """Whether a follow-up may settle the decision, as far as the record tells."""
     gates = sheet.stimuli.gates if sheet.stimuli else ()
@@ -127,12 +227,10 @@ def chosen_stimuli(wants: Sequence[Want], candidates: Sequence[Stimulus], known:
     for _, group in groupby(candidates, key=lambda stimulus: stimulus.crossed_pair or stimulus.id):
         whole = list(group)
         contents = {stimulus.content for stimulus in whole}
-        gains = [want.gets(whole) for want in wants]
-        if contents & known or not any(gain for want, gain in zip(wants, gains, strict=True) if want.left > 0):
+        if contents & known or not any(want.left > 0 and want.gets(whole) for want in wants):
             continue
         known |= contents
-        for want, gain in zip(wants, gains, strict=True):
-            want.left -= gain
+        _Wants(wants).take(whole)
         yield from whole
 
 

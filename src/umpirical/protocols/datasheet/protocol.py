@@ -1,6 +1,6 @@
 """The datasheet protocol."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,10 @@ from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
-from umpirical.protocols.datasheet.more import LARGEST, can_settle, follow_up
+from umpirical.protocols.datasheet.more import can_settle, follow_up, names_of, undecided
 from umpirical.protocols.datasheet.page import render_html, render_markdown
 from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema
-from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, read_run
+from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, policy_of, read_run
 from umpirical.protocols.datasheet.spec import (
     PRESETS,
     SHELF,
@@ -26,6 +26,7 @@ from umpirical.protocols.datasheet.spec import (
     DatasheetSpec,
     DatasheetStudy,
     PlannedTallies,
+    VariantSpec,
     chosen_policy,
     policy_schema,
     preset,
@@ -39,6 +40,7 @@ from umpirical.protocols.datasheet.stimuli import (
 )
 from umpirical.protocols.protocol import (
     CALL_MEASURES,
+    AsksInRounds,
     DecidesByPolicy,
     EarlyMeasures,
     FollowsUp,
@@ -53,13 +55,17 @@ from umpirical.protocols.protocol import (
 from umpirical.reports.policy import Policy
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
-from umpirical.stimuli.controlled.datasheet_set import recipe
+from umpirical.stimuli.controlled.datasheet_set import DECIDED, LARGEST, recipe
 from umpirical.stimuli.controlled.gates import both_orders, refuse_unsound
 from umpirical.store.stimulus_sets import StimulusSet
 
 
 class DatasheetProtocol(
-    Protocol[DatasheetStudy, Datasheet], DecidesByPolicy[Datasheet], HoldsToChecks[Datasheet], FollowsUp[Datasheet]
+    Protocol[DatasheetStudy, Datasheet],
+    DecidesByPolicy[Datasheet],
+    HoldsToChecks[Datasheet],
+    AsksInRounds,
+    FollowsUp[Datasheet],
 ):
     """Tests judges on built-in test cases: blank inputs, equal pairs, graded pairs, both orders, prompt variants."""
 
@@ -101,6 +107,8 @@ class DatasheetProtocol(
             variants=tuple(judge.prompts) or ("baseline",),
             crossed=crossed_variants(judge),
             steps={variant: steps for variant, steps in study.spec.design.steps.items() if variant in judge.prompts},
+            until=study.spec.design.until,
+            seed=study.spec.seed,
         )
 
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
@@ -124,27 +132,45 @@ class DatasheetProtocol(
             "graded": spec.design.graded,
             "own_tasks": spec.tasks,
         }
+        if spec.design.until == "decided":
+            about |= {"until": "decided"}
         steps = design.steps if isinstance(design, DatasheetDesign) else {}
         return about | ({"steps": {variant: list(each) for variant, each in steps.items()}} if steps else {})
+
+    def next_round(self, run: Run) -> Collection[str]:
+        if run.manifest.get("until") != "decided":
+            return ()
+        sheet = datasheet_of_read(read_run(run), only=names_of(policy_of(run)))
+        return undecided(run, sheet)
+
+    def design_of(self, run: Run) -> Design:
+        return self.design(self._study_of(run), run.judge).over(run.stimuli)
 
     def settles(self, record: Datasheet) -> bool:
         return can_settle(record)
 
     def more(self, run: Run, record: Datasheet) -> FollowUp:
+        return follow_up(run, record, self._study_of(run))
+
+    def _study_of(self, run: Run) -> DatasheetStudy:
+        """Returns a study of the largest size that a run may have been planned by."""
         manifest = run.manifest
+        steps = manifest.get("steps", {})
+        design = DatasheetDesignSpec(
+            size=DECIDED if manifest.get("until") == "decided" else LARGEST,
+            until=manifest.get("until", "asked"),
+            graded=manifest["graded"],
+            repeats=manifest["repeats"],
+            variants={name: VariantSpec(steps=steps.get(name)) for name in manifest["variants"]},
+        )
         spec = DatasheetSpec(
             study=manifest["study"],
             seed=manifest["seed"],
             judges=[run.judge],
             tasks=manifest.get("own_tasks"),
-            design=DatasheetDesignSpec(
-                size=LARGEST,
-                graded=manifest["graded"],
-                repeats=manifest["repeats"],
-                variants=tuple(manifest["variants"]),
-            ),
+            design=design,
         )
-        return follow_up(run, record, Study(run.call.folder, spec, self))
+        return Study(run.call.folder, spec, self)
 
     def planned(self, judge: JudgeSpec) -> PlannedCounts:
         return PlannedTallies(judge.kind)

@@ -4,7 +4,7 @@ Also collects examples of the judge's failures, in its own words, and states wha
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from umpirical.domain.judgments import Outcome, Verdict
@@ -24,8 +24,9 @@ from umpirical.protocols.datasheet.findings import find, sketch
 from umpirical.protocols.datasheet.record import AnswerRecord, Datasheet, ExampleRecord, GradeRow, StimuliRecord
 from umpirical.protocols.datasheet.spec import preset
 from umpirical.protocols.datasheet.stimuli import stimuli_record
+from umpirical.reports import numbers
 from umpirical.reports.checks import hold_checks
-from umpirical.reports.decision import decide
+from umpirical.reports.decision import VerdictRecord, decide
 from umpirical.reports.facts import (
     audit_rows,
     judge_record,
@@ -248,7 +249,11 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
         judge=judge,
         run=run,
         complete=not any(row.unasked for row in audit),
-        measures=[measure_record(spec, measure, true_value) for spec, measure in measured if not measure.group],
+        measures=[
+            measure_record(spec, measure, true_value, anytime=bool(run.looks))
+            for spec, measure in measured
+            if not measure.group
+        ],
         parts=[part_record(spec, measure) for spec, measure in measured if measure.group],
         audit=audit,
         trouble=trouble,
@@ -272,7 +277,7 @@ def held_to(sheet: Datasheet, policy: Policy) -> Datasheet:
         policy = policy.at_look(max(policy.look, sheet.policy.look))
     variants = dict.fromkeys([*sheet.run.variants, *(measure.variant for measure in sheet.measures)])
     measures = [*sheet.measures, *sheet.parts]
-    checks = hold_checks(policy, sheet.judge.kind, measures, variants, grades=sheet.judge.grades)
+    checks = hold_checks(policy, sheet.judge.kind, measures, variants, grades=sheet.judge.grades, looks=sheet.run.looks)
     decision = decide(
         policy,
         checks,
@@ -284,12 +289,23 @@ def held_to(sheet: Datasheet, policy: Policy) -> Datasheet:
         update={
             "policy": policy,
             "checks": checks,
-            "smallest_differences": smallest_differences(sheet.measures, checks, rule="bound"),
+            # What could have been seen says nothing of a run that asks until it has seen enough.
+            "smallest_differences": []
+            if sheet.run.looks
+            else smallest_differences(sheet.measures, checks, rule="bound"),
             "decision": decision,
-            "findings": find(sheet.measures, checks),
+            "findings": [*find(sheet.measures, checks), *_stopped(sheet.run, decision)],
             "profile": sketch(sheet.measures, checks),
         }
     )
+
+
+def _stopped(run: RunRecord, decision: VerdictRecord) -> Iterator[str]:
+    """Says why a run that is asked in rounds ended where it did."""
+    if run.looks:
+        calls = f"{numbers.count(run.trials)} calls"
+        reached = decision.verdict != "not-enough-data"
+        yield f"It stopped after {calls}, when the verdict was reached." if reached else f"It is open after {calls}."
 
 
 def _not_measured(

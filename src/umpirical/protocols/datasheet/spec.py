@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from umpirical.protocols.protocol import DesignSpec, NewStudy, PlannedCounts, St
 from umpirical.protocols.start import new_study_file, scalar, study_name
 from umpirical.reports.policy import CheckShelf
 from umpirical.runs.plan import Design
+from umpirical.runs.rounds import Place, next_round
+from umpirical.stimuli.controlled.datasheet_set import DECIDED
 from umpirical.stimuli.controlled.materials import Ladder
 from umpirical.store.files import write_text
 
@@ -84,10 +86,22 @@ class DatasheetDesignSpec(DesignSpec):
         "{strict: {steps: [0, 1, 5]}}; the baseline is added. The prompts are for judges without prompts of their own.",
     )
     size: str = Field(default="standard", description="Size of the run: screen, paper, standard or full.")
+    until: Literal["asked", "decided"] = Field(
+        default="asked",
+        description="decided: ask in rounds, and stop as soon as every check passes or the judge fails. The size is "
+        "then the most that is asked, by default 4,368 calls.",
+    )
     graded: Ladder = Field(
         default="crossed",
         description="crossed: only a judge that reads the task can pass. filler: for comparison with the paper.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _at_most(cls, given: Any) -> Any:  # noqa: ANN401  # whatever was written
+        """Takes the largest size as the most that is asked, unless another is named."""
+        waits = isinstance(given, Mapping) and given.get("until") == "decided"
+        return {"size": DECIDED, **given} if waits else given
 
     @model_validator(mode="after")
     def _whole_baseline(self) -> "DatasheetDesignSpec":
@@ -298,6 +312,10 @@ class DatasheetDesign(Design):
     """The variants whose layout is varied."""
     steps: Mapping[str, tuple[float, ...]] = field(default_factory=dict, hash=False)
     """Maps a probe to the steps at which it is asked; every other variant is asked about everything."""
+    until: str = "asked"
+    """`decided` if it asks in rounds."""
+    seed: int = 1
+    """Draws the rounds."""
     layouts: Mapping[str, Layout] = field(default_factory=dict, repr=False, hash=False)
     """The layout of each stimulus, by its id; a stimulus without one is shown as the prompt has it."""
 
@@ -306,7 +324,11 @@ class DatasheetDesign(Design):
         steps: dict[str, Json] = {variant: sorted(steps) for variant, steps in self.steps.items()}
         crossed: dict[str, Json] = {"crossed": self.crossed, "cells": CELLS} if self.crossed else {}
         probes: dict[str, Json] = {"steps": steps} if steps else {}
-        return {"repeats": self.repeats, "variants": self.variants, **crossed, **probes}
+        rounds: dict[str, Json] = {"until": self.until} if self.until == "decided" else {}
+        return {"repeats": self.repeats, "variants": self.variants, **crossed, **probes, **rounds}
+
+    def asked_first(self, stimuli: Iterable[Stimulus]) -> Collection[str] | None:
+        return next_round(stimuli, Place(self.seed)) if self.until == "decided" else None
 
     def over(self, stimuli: Iterable[Stimulus]) -> "DatasheetDesign":
         chosen = list(stimuli) if self.steps else stimuli

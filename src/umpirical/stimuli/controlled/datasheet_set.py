@@ -104,8 +104,30 @@ RECIPES = {
     ),
 }
 
+LARGEST = "full"
+
+DECIDED = "decided"
+"""The name of the size for runs that stop as soon as they are decided. Few judges take all of it."""
+
+_DECIDED = Recipe(
+    "as much as a run that stops when it is decided may take",
+    tasks=96,
+    vacuum=8,
+    delta0=3,
+    quads=5,
+    steps=(5.0, 1.0, 5.0, 0.5, 5.0, 1.0, 5.0, 2.0, 5.0, 1.0, 5.0, 3.0, 5.0, 1.0, 5.0, 4.0),
+    figures=0.75,
+    largest_figures=0.5,
+    subset=0.5,
+    length=0.5,
+    conflict=1.5,
+    far=0.75,
+)
+
 
 def recipe(name: str) -> Recipe:
+    if name == DECIDED:
+        return _DECIDED
     if name not in RECIPES:
         raise UsageError(f"invalid size {name!r}", fix=f"choose {', '.join(RECIPES)}")
     return RECIPES[name]

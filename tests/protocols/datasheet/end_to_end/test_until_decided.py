@@ -1,0 +1,193 @@
+"""Runs that stop as soon as they are decided, from the study to the verdict."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from tests.protocols.datasheet.end_to_end.conftest import Silent
+from umpirical.domain.errors import UsageError
+from umpirical.protocols.datasheet.protocol import DATASHEET
+from umpirical.runs.run import open_run
+from umpirical.store.snapshots import snapshot
+from umpirical.study import run as study_run
+from umpirical.study.estimate import estimate_run
+from umpirical.study.file import parse_study
+from umpirical.study.prepare import prepare_run
+from umpirical.study.results import finished_run
+from umpirical.study.run import complete_run
+from umpirical.study.verification import verify_run
+
+MOST = 4368
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """One study for all judges: its test cases are made once."""
+    return tmp_path_factory.mktemp("decided")
+
+
+def study_of(folder, judge="careful", **keys):
+    design = ", ".join(f"{key}: {value}" for key, value in {"until": "decided", **keys}.items())
+    entry = f"{{name: {judge}, model: {{adapter: simulated, name: {judge}}}}}"
+    return parse_study(f"study: s\ndesign: {{{design}}}\njudges:\n  - {entry}\n", folder)
+
+
+def planned(folder, judge="careful", policy="", **keys):
+    study = study_of(folder, judge, **keys)
+    if policy:
+        study = replace(study, policy=policy)
+    return prepare_run(study, study.spec.judges[0])
+
+
+def measured(run):
+    return complete_run(run, 8, lambda *_: Silent())
+
+
+@pytest.fixture(scope="module")
+def careful(folder):
+    return measured(planned(folder))
+
+
+@pytest.mark.parametrize("judge", ["coin", "slot-locked"])
+def test_a_broken_judge_is_refused_for_cents(folder, judge):
+    record = measured(planned(folder, judge)).record
+    assert record.decision.verdict == "do-not-use"
+    assert record.run.trials <= 64
+
+
+def test_a_careful_judge_is_accepted_with_fewer_calls_than_a_fixed_size_takes(careful):
+    record = careful.record
+    assert record.decision.verdict == "use"
+    assert {check.verdict for check in record.checks} == {"PASS"}
+    # A `standard` datasheet takes 1,368.
+    assert record.run.trials < 1000
+    assert record.complete
+    assert record.findings[-1] == f"It stopped after {record.run.trials} calls, when the verdict was reached."
+
+
+def test_its_intervals_say_that_they_hold_at_every_look(careful):
+    rates = [one.result for one in careful.record.measures if one.scale == "rate" and one.result.kind == "estimate"]
+    methods = {result.interval.method for result in rates if result.per_task}
+    assert methods == {"confidence sequence over task families"}
+    dark = next(one.result for one in careful.record.measures if (one.name, one.stratum) == ("dark-current", ""))
+    assert sum(units * tasks for _, units, tasks in dark.per_task) == dark.denominator
+    assert 0 < dark.interval.high <= 0.08
+
+
+def test_a_run_of_a_fixed_size_has_none_of_this(folder):
+    study = parse_study(
+        "study: s\ndesign: {size: screen}\njudges:\n  - {name: j, model: {adapter: simulated, name: careful}}\n", folder
+    )
+    text = measured(prepare_run(study, study.spec.judges[0])).documents.json.read_text()
+    assert "per_task" not in text
+    assert "looks" not in json.loads(text)["run"]
+
+
+def test_it_is_verified_and_asks_nothing_again(careful):
+    run = open_run(careful.folder)
+    assert all(check.holds for check in verify_run(careful.folder))
+    before = snapshot_of(run)
+    again = planned(run.call.folder)
+    assert (again.folder, again.most_trials, again.calls_left()) == (careful.folder, careful.record.run.trials, 0)
+    assert measured(again).record.run.trials == careful.record.run.trials
+    assert snapshot_of(run) == before
+
+
+def snapshot_of(run):
+    with snapshot(run.store) as now:
+        answers = {trial: answer.text for _, found in now.walk() for trial, answer in found.items()}
+    return run.store.plan_files(), answers
+
+
+class Stops:
+    """Ends a run after so many answers, as a kill would."""
+
+    def __init__(self, after):
+        self.left = after
+
+    def resumed(self, trials): ...
+
+    def settled(self, *_):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_): ...
+
+
+@pytest.mark.parametrize("after", [1, 50, 300])
+def test_stopped_anywhere_it_ends_as_an_undisturbed_run(careful, tmp_path, after):
+    copy_stimuli(careful, tmp_path)
+    run = planned(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        complete_run(run, 8, lambda *_: Stops(after))
+    assert measured(planned(tmp_path)).record.decision == careful.record.decision
+    assert snapshot_of(open_run(run.folder)) == snapshot_of(open_run(careful.folder))
+
+
+def test_killed_while_a_round_is_planned_it_is_as_it_was(careful, tmp_path, monkeypatch):
+    copy_stimuli(careful, tmp_path)
+    run = planned(tmp_path)
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("umpirical.store.runs.RunStore.finish_plan", killed)
+        with pytest.raises(KeyboardInterrupt):
+            measured(run)
+    assert open_run(run.folder).shards == 1
+    assert measured(planned(tmp_path)).record.decision == careful.record.decision
+    assert snapshot_of(open_run(run.folder)) == snapshot_of(open_run(careful.folder))
+
+
+def copy_stimuli(careful, folder):
+    """They take seconds to make."""
+    shutil.copytree(careful.folder.parent.parent / "stimuli", folder / "stimuli")
+
+
+def test_another_policy_goes_on_from_where_it_stopped(careful, tmp_path):
+    copy_stimuli(careful, tmp_path)
+    first = measured(planned(tmp_path, policy="ci-smoke"))
+    assert first.record.decision.verdict == "use"
+    second = measured(planned(tmp_path, policy="ranking"))
+    assert second.folder == first.folder
+    assert second.record.run.trials > first.record.run.trials
+
+
+def test_its_price_is_that_of_all_it_may_ask(careful, tmp_path):
+    copy_stimuli(careful, tmp_path)
+    run = planned(tmp_path)
+    estimate = estimate_run(run, None, concurrency=8)
+    assert run.trials < 20
+    assert (estimate.trials, estimate.calls, estimate.answered) == (MOST, MOST, 0)
+    # Once it is decided, nothing is left to pay for.
+    done = estimate_run(open_run(careful.folder), None, concurrency=8)
+    assert (done.calls, done.trials) == (0, careful.record.run.trials)
+
+
+def test_a_limit_on_calls_is_kept_and_leaves_it_open(careful, tmp_path):
+    copy_stimuli(careful, tmp_path)
+    study = replace(study_of(tmp_path), max_calls=100)
+    record = measured(prepare_run(study, study.spec.judges[0])).record
+    assert 90 <= record.run.trials <= 103
+    assert record.decision.verdict == "not-enough-data"
+    assert record.findings[-1] == f"It is open after {record.run.trials} calls."
+
+
+def test_the_rounds_are_drawn_from_the_answers_so_far(careful):
+    """Nothing else decides: the record read again gives the same next round, which is none."""
+    run = open_run(careful.folder)
+    assert not DATASHEET.next_round(run)
+    assert study_run.next_shards(run) == range(0)
+    assert finished_run(careful.folder).record == careful.record
+
+
+def test_what_it_may_be_is_said(tmp_path):
+    with pytest.raises(UsageError, match="until"):
+        study_of(tmp_path, until="soon")
