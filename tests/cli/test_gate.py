@@ -107,7 +107,7 @@ def test_a_worse_judge_is_a_regression(umpirical, study):
     assert ("target-sensitivity", "1") in worse
     known = [row["worsening"] for row in found["baseline"]["rows"] if row["standing"] != "not comparable"]
     methods = {difference["interval"]["method"] for difference in known}
-    assert "cluster-Wilson checks of both rates, joined over tasks" in methods
+    assert "cluster-Wilson limits of both rates, joined over tasks" in methods
 
 
 def test_a_better_judge_is_none(umpirical, study):
@@ -320,7 +320,7 @@ def test_a_stress_run_is_held_to_its_tests(umpirical, tmp_path):
     assert code == USAGE
     assert "no policy file 'adjudication' for stress tests" in err
     (tmp_path / "wide.yaml").write_text(
-        "policy: wide\nlimits:\n  - {measure: excess-change, at: same-verdict, at_most: 1}\n"
+        "policy: wide\nchecks:\n  - {measure: excess-change, at: same-verdict, at_most: 1}\n"
         "  - {measure: shift-equivalence, at: same-verdict, within: 100}\n"
         "  - {measure: flip-rate, at: repeats, at_most: 1}\n"
         "  - {measure: unparsed-rate, omit: true}\n  - {measure: failure-rate, omit: true}\n"

@@ -92,9 +92,10 @@ def datasheet(judge: object, options: DatasheetKeywords) -> "Report[Datasheet]":
     default) counts as a failed call. `answer` sets how other replies are parsed, with the keys of `answer` in a study
     file. `name` is the judge's name in the report. `kind` is compare or grade; with `scale`, grade is the default.
 
-    `size` is screen (336 calls), paper (620), standard (1,368, the default) or full (2,640). With `until="decided"`,
-    the run asks in rounds and stops as soon as the verdict is reached; `size` is then the most. `variants` adds tie
-    instructions: strict, forced-choice. Each question is asked `repeats` times. `seed` draws the test cases.
+    `size` is screen (336 calls), paper (620), standard (1,368) or full (2,640); standard is the default. `until` may be
+    "decided": the run asks in rounds, stops as soon as the verdict is reached, and asks at most `size`, if given, and
+    at most `max_calls`. `variants` adds tie instructions: strict, forced-choice. Each question is asked `repeats`
+    times. `seed` draws the test cases.
 
     Replies are stored in `folder`, and the same call resumes an interrupted one. `concurrency` is the number of calls
     in flight, `executor` makes them, `processes` share them, and `progress` shows a bar. Paid calls need `max_cost`,

@@ -97,6 +97,7 @@ class DatasheetKeywords(StudyKeywords):
 
     size: str | None = None
     until: str = "asked"
+    max_calls: int | None = None
     variants: Sequence[str] = ()
     repeats: int = 1
     name: str | None = None

@@ -75,13 +75,8 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
 
     Raises NotTrusted unless `agree`, or what the options say of trust, agrees to what files say about the judges.
     """
-    folder, size, variants, repeats, seed = (
-        Path(options.folder),
-        options.size or (DECIDED if options.until == "decided" else "standard"),
-        options.variants,
-        options.repeats,
-        options.seed,
-    )
+    folder, variants, repeats, seed = Path(options.folder), options.variants, options.repeats, options.seed
+    size = options.size or (DECIDED if options.until == "decided" else "standard")
     recipe(size)
     # A mapping may say more than an option of the command line can.
     typed_answer = () if isinstance(options.answer, Mapping) else tuple(options.answer)
@@ -113,8 +108,9 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     said = [name if name in targets else target for name, target in zip(names, targets, strict=False)]
     if (not written or (typed_answer and [*entry.told()] == ["answer"])) and not found and seed == 1:
         words = [
-            f"--size {size}",
+            *([f"--size {size}"] if options.size or not rounds else []),
             *(f"--until {until}" for until in rounds.values()),
+            *(f"--max-calls {most}" for most in [options.max_calls] if most),
             *(f"--variant {variant}" for variant in design["variants"] if variant != "baseline"),
         ]
         words += [f"--repeats {repeats}"] if repeats > 1 else []
@@ -123,11 +119,12 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     else:
         # What the command line has no option for can only be said in Python.
         told = {"size": size, **rounds, "variants": list(variants), "repeats": repeats, "seed": seed, **entry.told()}
+        told |= {"max_calls": options.max_calls} if options.max_calls else {}
         usual = {"variants": [], "repeats": 1, "seed": 1}
         words = [f"{key}={value!r}" for key, value in told.items() if value != usual.get(key)]
         objects = names if found else [repr(target) for target in targets] or names
         again = [f"umpirical.datasheet({', '.join([judge, *words])})" for judge in objects]
-    return replace(study, commands=dict(zip(names, again, strict=True)), found=found)
+    return replace(study, commands=dict(zip(names, again, strict=True)), found=found, max_calls=options.max_calls)
 
 
 def _as_they_say(study: Study[Any]) -> Study[Any]:

@@ -16,6 +16,7 @@ from umpirical.cli.options import (
     StudyFlags,
     TerminalPreflight,
     agree,
+    calls_option,
     gathered,
     outside_option,
     spending_options,
@@ -264,7 +265,8 @@ class DatasheetFlags:
 
     against: str | None
     size: str | None
-    until: str
+    until: str | None
+    max_calls: int | None
     variants: tuple[str, ...]
     repeats: int
     folder: Path
@@ -280,14 +282,16 @@ class DatasheetFlags:
 @click.option("--against", metavar="OTHER", help="A second judge, to compare on one page.")
 @click.option(
     "--size",
-    help="screen (336 calls), paper (620), standard (1,368, the default) or full (2,640).",
+    help="Ask this many questions: screen (336 calls), paper (620), standard (1,368) or full (2,640). Default: ask in "
+    "rounds and stop as soon as the verdict is reached.",
 )
 @click.option(
     "--until",
-    default="asked",
     type=click.Choice(["asked", "decided"]),
-    help="decided: ask in rounds and stop as soon as the verdict is reached. --size is then the most (4,368 calls).",
+    help="When to stop: when all of --size is asked, or when the verdict is reached. Default: asked with --size or "
+    "--against, decided without.",
 )
+@calls_option
 @click.option(
     "--variant",
     "variants",
@@ -329,7 +333,9 @@ def datasheet_command(
     targets = [judge] if design.against is None else [judge, design.against]
     options = DatasheetKeywords(
         size=design.size,
-        until=design.until,
+        # Judges that are compared answer the same questions.
+        until=design.until or ("asked" if design.size or design.against else "decided"),
+        max_calls=design.max_calls,
         variants=design.variants,
         repeats=design.repeats,
         folder=design.folder,

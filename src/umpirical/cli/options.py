@@ -172,7 +172,7 @@ calls_option = click.option(
     "--max-calls",
     type=click.IntRange(1),
     metavar="N",
-    help="Most calls a study may make to one judge. Default: 1,000,000.",
+    help="Most calls to one judge. Default: 1,000,000.",
 )
 
 

@@ -209,6 +209,8 @@ def _notes_on(run: "RunEstimate") -> list[str]:
         "max-tokens": "max_tokens, since nothing limits the reply",
     }
     notes = [f"prices of {run.model} from {run.price_table}"] if run.pricing == "priced" else []
+    if run.stops_early and run.calls:
+        notes.append("stops as soon as the verdict is reached, usually after less than a third of these calls")
     if run.output_tokens is not None and run.output_basis in because:
         notes.append(f"{run.output_tokens.expected} output tokens per call are expected: {because[run.output_basis]}")
     if run.seconds_basis != "none":

@@ -165,7 +165,7 @@ class RunRecord(Sparse):
     packages: dict[str, str] = Field(default={}, description="Versions of the packages that can change a number.")
     revisions: list[RevisionRecord] = Field(default=[])
     looks: int = Field(
-        default=0, description="How often the run may be looked at, to stop once decided. Left out at a fixed size."
+        default=0, description="How often the run may be looked at, to stop once decided. 0 at a fixed size."
     )
 
 

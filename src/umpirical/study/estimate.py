@@ -202,6 +202,8 @@ class RunEstimate:
     seconds_basis: SecondsBasis
     concurrency: int
     precision: tuple[Precision, ...]
+    stops_early: bool = False
+    """Whether it stops as soon as the verdict is reached, so that it may take far fewer calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +299,7 @@ def estimate_run(run: Run, pricer: Pricer | None, *, concurrency: int) -> RunEst
         seconds_basis=seconds_basis,
         concurrency=workers,
         precision=precision or (),
+        stops_early=run.most_trials > run.trials,
     )
 
 

@@ -121,7 +121,9 @@ def _config_error(document: YamlDocument, error: ValidationError, model: type[Ba
     problem = min(error.errors(), key=lambda each: (each["type"] not in UNKNOWN, each["type"].endswith("_type")))
     path = _in_file(document.data, problem["loc"])
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
-    message, fix = problem["msg"].removeprefix("Value error, "), ""
+    message, fix = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be"), ""
+    if problem["type"] == "missing":
+        message, fix = "this key is missing", "list the keys with  umpirical schema config"
     if problem["type"] in UNKNOWN:
         message = "unknown key"
         near = get_close_matches(str(path[-1]), _names(model, path[:-1]), n=1)

@@ -17,7 +17,7 @@ from umpirical.domain.stimuli import TIER_2, Family, Stimulus
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import held_to
-from umpirical.protocols.datasheet.spec import DatasheetStudy, preset
+from umpirical.protocols.datasheet.spec import DatasheetStudy, is_shown, preset
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_materials
 from umpirical.protocols.protocol import FollowUp
 from umpirical.reports.checks import settling
@@ -127,7 +127,7 @@ def undecided(run: Run, sheet: Datasheet) -> Collection[str]:
     return round_after(
         [check for check in sheet.checks if check.variant == sheet.checks[0].variant],
         sheet.measures,
-        list(run.stimuli),
+        [stimulus for stimulus in run.stimuli if is_shown(stimulus, run.judge.kind)],
         {trial.stimulus_id for shard in range(rounds) for trial, _ in run.store.plan_shard(shard)},
         Place(run.manifest["seed"], rounds, most / (run.manifest["repeats"] * len(run.manifest["variants"]))),
     )

@@ -95,6 +95,8 @@ class DatasheetProtocol(
         return StudyCheck(problems=problems, gates=gates, stimuli=stimuli)
 
     def stimuli(self, study: DatasheetStudy) -> StimulusSet:
+        # Nobody waits for test cases to learn that a policy is misspelt.
+        _held_to(study)
         return write_stimulus_set(study)
 
     def admit(self, judge: JudgeSpec) -> None:
@@ -121,14 +123,9 @@ class DatasheetProtocol(
         return gates
 
     def about(self, study: DatasheetStudy, design: Design) -> dict[str, Json]:
-        policy = (
-            chosen_policy(study.policy, study.folder, outside=True)
-            if study.policy
-            else chosen_policy(study.spec.policy, study.folder)
-        )
         spec = study.spec
         about: dict[str, Json] = {
-            "policy": policy.model_dump(mode="json"),
+            "policy": _held_to(study).model_dump(mode="json"),
             "graded": spec.design.graded,
             "own_tasks": spec.tasks,
         }
@@ -212,6 +209,13 @@ class DatasheetProtocol(
 
     def start(self, folder: Path) -> NewStudy:
         return start_study(folder)
+
+
+def _held_to(study: DatasheetStudy) -> Policy:
+    """Returns the policy that a person named for this run, or else the study's own."""
+    if study.policy:
+        return chosen_policy(study.policy, study.folder, outside=True)
+    return chosen_policy(study.spec.policy, study.folder)
 
 
 DATASHEET = DatasheetProtocol()

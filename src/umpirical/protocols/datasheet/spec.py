@@ -348,13 +348,17 @@ class DatasheetDesign(Design):
     def presentations(
         self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"
     ) -> Iterator[Presentation]:
-        # A pair of identical answers is pointless for a judge that sees one answer at a time.
-        if kind == "grade" and stimulus.family == "blank" and stimulus.stratum == "identical":
+        if not is_shown(stimulus, kind):
             return iter(())
         layout = self.layouts.get(stimulus.id)
         ways = super().presentations(stimulus, capabilities, kind)
         asked = (way for way in ways if way.variant not in self.steps or _is_of(stimulus, self.steps[way.variant]))
         return (replace(way, layout=layout if way.variant in self.crossed else None) for way in asked)
+
+
+def is_shown(stimulus: Stimulus, kind: JudgeKind) -> bool:
+    """Whether a judge gets to see a stimulus: two identical blanks are pointless to one that sees one answer."""
+    return kind == "compare" or stimulus.family != "blank" or stimulus.stratum != "identical"
 
 
 def _is_of(stimulus: Stimulus, steps: Collection[float]) -> bool:

@@ -57,6 +57,13 @@ def test_a_broken_judge_is_refused_for_cents(folder, judge):
     assert record.run.trials <= 64
 
 
+def test_a_grader_is_asked_as_long_as_it_helps(folder):
+    """Two identical blanks are no question to a grader: a round of them alone would end the run."""
+    record = measured(planned(folder, "steady-grader")).record
+    blanks = next(check for check in record.checks if check.measure == "dark-current")
+    assert blanks.state != "open"
+
+
 def test_a_careful_judge_is_accepted_with_fewer_calls_than_a_fixed_size_takes(careful):
     record = careful.record
     assert record.decision.verdict == "use"
@@ -160,14 +167,14 @@ def test_another_policy_goes_on_from_where_it_stopped(careful, tmp_path):
     assert second.record.run.trials > first.record.run.trials
 
 
-def test_its_price_is_that_of_all_it_may_ask(careful, tmp_path):
+def test_its_price_is_that_of_all_it_may_ask(careful, folder, tmp_path):
     copy_stimuli(careful, tmp_path)
     run = planned(tmp_path)
     estimate = estimate_run(run, None, concurrency=8)
     assert run.trials < 20
     assert (estimate.trials, estimate.calls, estimate.answered) == (MOST, MOST, 0)
     # Once it is decided, nothing is left to pay for.
-    done = estimate_run(open_run(careful.folder), None, concurrency=8)
+    done = estimate_run(planned(folder), None, concurrency=8)
     assert (done.calls, done.trials) == (0, careful.record.run.trials)
 
 
