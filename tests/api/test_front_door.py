@@ -492,7 +492,7 @@ async def test_counts_are_measured_by_the_twin_too():
     [
         ({"pair": []}, "unknown count 'pair'"),
         ({"pairs": [{**COUNTS["pairs"][0], "positonal": 3}]}, "unknown count 'positonal'"),
-        ({"pairs": [{"cluster": "t"}]}, "pairs.0.variant: Field required"),
+        ({"pairs": [{"cluster": "t"}]}, "pairs.0.variant: this key is missing"),
         ({"pairs": [{**COUNTS["pairs"][0], "stable": "many"}]}, "pairs.0.stable"),
         ({"pairs": 3}, "pairs"),
         ({"pairs": [3]}, "pairs.0"),

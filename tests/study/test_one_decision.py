@@ -95,7 +95,7 @@ def stress_study(folder):
     sentences = [" ".join(f"Sentence {row + part} is about towns." for part in range(4)) for row in range(30)]
     rows = [f'"{text}\n\nThe end of {row}.",{1 + row % 5}' for row, text in enumerate(sentences)]
     (folder / "wide.yaml").write_text(
-        "policy: wide\nlimits: [{measure: unparsed-rate, at_most: 0.3}, {measure: failure-rate, at_most: 0.3}]\n"
+        "policy: wide\nchecks: [{measure: unparsed-rate, at_most: 0.3}, {measure: failure-rate, at_most: 0.3}]\n"
     )
     (folder / "essays.csv").write_text("\n".join(["text,grade", *rows]))
     text = (

@@ -21,12 +21,12 @@ from umpirical.judges.reply_formats import parsed_format
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
 from umpirical.protocols.protocol import STUDY_FILE, Study
-from umpirical.reports.record import first_problem
 from umpirical.stimuli.controlled.datasheet_set import DECIDED, recipe
 from umpirical.store.files import write_text
 from umpirical.store.yaml_files import load_yaml
 from umpirical.study.file import WAYS, judge_entry, judge_name, judges_study, parse_study_data
 from umpirical.study.trust import Agree, agree_if, ensure_trusted
+from umpirical.text.problems import first_problem
 
 
 @dataclass(frozen=True, slots=True)

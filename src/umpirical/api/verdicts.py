@@ -29,10 +29,11 @@ from umpirical.protocols.stress.policy import NO_LABELS, SHELF
 from umpirical.protocols.stress.report import FACTS as ITEM_FACTS
 from umpirical.reports.checks import hold_intervals
 from umpirical.reports.policy import Check
-from umpirical.reports.record import CheckRecord, MeasureRecord, first_problem, measure_record
+from umpirical.reports.record import CheckRecord, MeasureRecord, measure_record
 from umpirical.runs.judgments import Facts, judgment_row
 from umpirical.store.parquet import write_rows
 from umpirical.store.schemas import judgment_schema
+from umpirical.text.problems import first_problem
 
 Found = list[tuple[MeasureSpec, Measure]]
 Key = tuple[str, str, str, str]

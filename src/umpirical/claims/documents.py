@@ -14,8 +14,9 @@ from umpirical.measures.catalogue import Scale
 from umpirical.protocols.catalogue import LARGEST
 from umpirical.reports import numbers
 from umpirical.reports.pages import plain, quoted
-from umpirical.reports.record import Strict, first_problem, record_json
+from umpirical.reports.record import Strict, record_json
 from umpirical.store.files import write_text
+from umpirical.text.problems import first_problem
 
 TRUTH = "The labels are correct. If people make errors, the corrected estimate contains the same errors."
 

@@ -14,6 +14,7 @@ from umpirical.datasets.spec import ColumnsSpec, DatasetSpec, LimitsSpec, Option
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import Item
+from umpirical.text.problems import plain_problem
 
 Side = Literal["chosen", "rejected"]
 
@@ -195,7 +196,7 @@ def _as_items(spec: PairDatasetSpec, columns: Mapping[str, str]) -> DatasetSpec:
             limits=spec.limits,
         )
     except ValidationError as error:
-        message = error.errors()[0]["msg"].removeprefix("Value error, ")
+        message = plain_problem(error.errors()[0])
         raise UsageError(f"dataset: {message}", fix="umpirical schema config  lists the keys") from None
 
 

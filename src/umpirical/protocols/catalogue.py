@@ -11,8 +11,9 @@ from pydantic import ValidationError
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.protocol import NewStudy, Protocol
 from umpirical.registry import Registry
-from umpirical.reports.record import Record, first_problem
+from umpirical.reports.record import Record
 from umpirical.store.runs import RunStore
+from umpirical.text.problems import first_problem
 
 PROTOCOLS: Registry[Protocol[Any, Any]] = Registry(
     "protocols",

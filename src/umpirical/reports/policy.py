@@ -22,9 +22,10 @@ from umpirical.domain.errors import ConfigError, StoreError, UsageError
 from umpirical.domain.renamed import now_called
 from umpirical.domain.scales import JudgeKind
 from umpirical.measures.catalogue import MEASURES
-from umpirical.reports.record import Strict, first_problem
+from umpirical.reports.record import Strict
 from umpirical.store.files import inside
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
+from umpirical.text.problems import first_problem, plain_problem
 
 LADDER_TOP = 5
 """Requirements between the best answer of the ladder and the worst."""
@@ -338,7 +339,7 @@ class Shelf(ABC, Generic[PolicyT]):
                 known = ", ".join(_known(self.file, error.errors()[0]["loc"]))
                 raise UsageError(f"policy: {first_problem(error)}", fix=renamed or f"its keys: {known}") from None
             raise ConfigError(
-                first_problem(error) if problem["loc"] else problem["msg"].removeprefix("Value error, "),
+                first_problem(error) if problem["loc"] else plain_problem(problem),
                 where=document.where(tuple(problem["loc"])),
                 fix=renamed or "see `umpirical schema policy` for the keys",
             ) from None

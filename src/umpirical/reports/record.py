@@ -15,7 +15,6 @@ from pydantic import (
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
-    ValidationError,
     WrapSerializer,
     model_serializer,
     model_validator,
@@ -392,12 +391,6 @@ def why_unfinished(*, complete: bool, audit: Sequence[AuditRow]) -> str:
 def record_json(record: Strict) -> str:
     """Renders a record as in its JSON file: the same record gives the same bytes."""
     return record.model_dump_json(indent=1) + "\n"
-
-
-def first_problem(error: ValidationError) -> str:
-    """Returns the first problem of a record or another document, and where it is."""
-    first = error.errors()[0]
-    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg'].removeprefix('Value error, ')}"
 
 
 def part_record(spec: MeasureSpec, measure: Measure) -> GroupedMeasure:

@@ -26,6 +26,7 @@ from umpirical.protocols.protocol import STUDY_FILE, Protocol, Study, StudyCheck
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 from umpirical.study.prepare import MAX_CALLS, count_calls
 from umpirical.study.trust import Agree, ensure_trusted
+from umpirical.text.problems import plain_problem
 
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 """Pydantic's error types for a key that a model, or a dataclass, does not have."""
@@ -121,9 +122,9 @@ def _config_error(document: YamlDocument, error: ValidationError, model: type[Ba
     problem = min(error.errors(), key=lambda each: (each["type"] not in UNKNOWN, each["type"].endswith("_type")))
     path = _in_file(document.data, problem["loc"])
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
-    message, fix = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be"), ""
+    message, fix = plain_problem(problem), ""
     if problem["type"] == "missing":
-        message, fix = "this key is missing", "list the keys with  umpirical schema config"
+        fix = "list the keys with  umpirical schema config"
     if problem["type"] in UNKNOWN:
         message = "unknown key"
         near = get_close_matches(str(path[-1]), _names(model, path[:-1]), n=1)
@@ -261,7 +262,7 @@ def judges_study(
     try:
         study = parse_study_data({**data, **keys, "judges": chosen}, folder)
     except ValidationError as error:
-        problem = error.errors()[0]["msg"].removeprefix("Value error, ")
+        problem = plain_problem(error.errors()[0])
         named = ", ".join(targets) or ", ".join(str(entry.get("name")) for entry in entries)
         raise UsageError(f"{named}: {problem}", fix=f"name {WAYS}") from None
     _refuse_unasked_variants(study)

@@ -178,9 +178,9 @@ def problems_of(text):
     [
         ({"reviewed": True}, "reviewed: is not a key here; those of a family are id, domain, language, context"),
         ({"layout": "json"}, "layout: is not a key here"),
-        ({"requirements": "none"}, "requirements: Input should be a valid list"),
+        ({"requirements": "none"}, "requirements: must be a valid list"),
         ({"context": ""}, "context: String should have at least 1 character"),
-        ({"language": "fr"}, "language: Input should be 'en', 'de' or 'es'"),
+        ({"language": "fr"}, "language: must be 'en', 'de' or 'es'"),
         ({"id": "Plum Jam!"}, "lower-case letters"),
         ({"id": "carrier:x"}, "lower-case letters"),
         ({"id": "jam-batch"}, "belongs to a built-in family"),
@@ -207,7 +207,7 @@ def _first(data):
         (lambda data: _first(data)["facts"].pop(), "fruit-ready: expected four facts, got 3"),
         (lambda data: _first(data)["facts"][0]["forms"].pop(), "it has 3 forms, not 4"),
         (lambda data: _first(data)["facts"][0].update(fillers=["One."]), "fillers: is not a key here"),
-        (lambda data: _first(data)["facts"][0].pop("asks"), "requirements.0.facts.0.asks: Field required"),
+        (lambda data: _first(data)["facts"][0].pop("asks"), "requirements.0.facts.0.asks: this key is missing"),
         (lambda data: _first(data).update(about="getting it ready:"), "is a part of a list, and ends in ':'"),
         (lambda data: _first(data).update(name=data["requirements"][1]["name"]), "two requirements are named"),
         (
