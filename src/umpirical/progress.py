@@ -52,6 +52,11 @@ class Progress:
         """Shows a sentence at once: what is waited for, and what can be done meanwhile."""
         tell(f"{self.name}  {sentence}")
 
+    def ended(self) -> None:
+        """Counts what was asked as all that there was to ask."""
+        self.total = self.done
+        self.show()
+
     def show(self) -> None:
         now = time.monotonic()
         if now - self._last_line >= SECONDS_BETWEEN_LINES:
@@ -124,7 +129,7 @@ class _LiveProgress(Progress):
 
     def show(self) -> None:
         state = "  ".join(part for part in (self.money(), self.time_left(), self.trouble()) if part)
-        self._bar.update(self._task, completed=self.done, state=state)
+        self._bar.update(self._task, total=self.total, completed=self.done, state=state)
 
     def __enter__(self) -> Self:
         self._bar.start()

@@ -517,6 +517,16 @@ class FollowUp:
     """Entries of the manifest, in place of what the study says."""
 
 
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What a run asks next."""
+
+    stimuli: Collection[str] = ()
+    """By id; none if the run is decided, or was not to be asked in rounds."""
+    standing: str = ""
+    """How far it is, for the person who waits."""
+
+
 class AsksInRounds(OptionalPart):
     """A run can be asked in rounds, and end as soon as it is decided."""
 
@@ -524,8 +534,8 @@ class AsksInRounds(OptionalPart):
     instead = "set a size"
 
     @abstractmethod
-    def next_round(self, run: Run) -> Collection[str]:
-        """Returns the stimuli to ask next, by id; none if the run is decided, or was not to be asked in rounds."""
+    def next_round(self, run: Run) -> Round:
+        """Returns what to ask next."""
 
     @abstractmethod
     def design_of(self, run: Run) -> Design:

@@ -39,6 +39,13 @@ class Told(Protocol):
     def told(self, sentence: str) -> None: ...
 
 
+@runtime_checkable
+class EndsEarly(Protocol):
+    """A watcher that is told when a run is over before all that it might have asked."""
+
+    def ended(self) -> None: ...
+
+
 class Unwatched:
     """A watcher that shows nothing."""
 

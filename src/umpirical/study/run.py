@@ -24,7 +24,9 @@ from umpirical.protocols.protocol import AsksInRounds, FollowsUp, Study
 from umpirical.runs.executor import (
     LOCAL,
     RAY,
+    EndsEarly,
     ExecutorFactory,
+    Told,
     Watcher,
     asks_elsewhere,
     check_judge,
@@ -299,15 +301,21 @@ def _refuse(estimate: PlanEstimate) -> None:
             raise SpendRefused(f"judge {run.judge}: {run.refusal}", fix=run.fix)
 
 
-def next_shards(run: Run) -> range:
+def next_shards(run: Run, watcher: Watcher) -> range:
     """Plans the next round of a run that stops as soon as it is decided, and returns its shards; none if it is over."""
     protocol = protocol_of_run(run.store)
-    chosen = protocol.next_round(run) if isinstance(protocol, AsksInRounds) and "looks" in run.manifest else ()
-    if not chosen or not isinstance(protocol, AsksInRounds):
+    if not isinstance(protocol, AsksInRounds) or "looks" not in run.manifest:
+        return range(0)
+    following = protocol.next_round(run)
+    if not following.stimuli:
         if run.most_trials > run.trials:
             run.store.write_manifest({**run.manifest, "most_trials": run.trials})
+            if isinstance(watcher, EndsEarly):
+                watcher.ended()
         return range(0)
-    return extend_plan(run.store, run.call.open_judge(), run.stimuli, protocol.design_of(run), set(chosen))
+    if isinstance(watcher, Told):
+        watcher.told(following.standing)
+    return extend_plan(run.store, run.call.open_judge(), run.stimuli, protocol.design_of(run), set(following.stimuli))
 
 
 def complete_run(
@@ -328,7 +336,7 @@ def complete_run(
     try:
         with watch(run.judge.name, run.most_trials) as watcher:
             executor.run(range(run.shards), run.call, run.store, watcher)
-            while shards := next_shards(run):
+            while shards := next_shards(run, watcher):
                 executor.run(shards, run.call, run.store, watcher)
     finally:
         meter.ledger.close()

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil, inf
+from typing import cast
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
@@ -131,6 +132,20 @@ def undecided(run: Run, sheet: Datasheet) -> Collection[str]:
         {trial.stimulus_id for shard in range(rounds) for trial, _ in run.store.plan_shard(shard)},
         Place(run.manifest["seed"], rounds, most / (run.manifest["repeats"] * len(run.manifest["variants"]))),
     )
+
+
+def standing(sheet: Datasheet) -> str:
+    """Returns how many checks of a run that is asked in rounds are decided, and which of them is furthest from it."""
+    checks = [check for check in sheet.checks if check.variant == sheet.checks[0].variant]
+    decided = sum(check.verdict in {"PASS", "FAIL"} for check in checks)
+    said = f"{sheet.run.trials:,} calls: {decided} of {len(checks)} checks decided"
+    missing = {check.more_needed / check.needed: check for check in checks if check.more_needed and check.needed}
+    if not missing:
+        return said
+    last = missing[max(missing)]
+    of, have = cast("int", last.needed), cast("int", last.needed) - cast("int", last.more_needed)
+    name = f"{last.title[:1].lower()}{last.title[1:]}{at(last.stratum)}"
+    return f"{said}; {name} has {have} of about {about(of)} {units(last.unit or 'pair', of)}"
 
 
 def round_after(

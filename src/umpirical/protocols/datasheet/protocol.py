@@ -1,6 +1,6 @@
 """The datasheet protocol."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
-from umpirical.protocols.datasheet.more import can_settle, follow_up, names_of, undecided
+from umpirical.protocols.datasheet.more import can_settle, follow_up, names_of, standing, undecided
 from umpirical.protocols.datasheet.page import render_html, render_markdown
 from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema
 from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, policy_of, read_run
@@ -49,6 +49,7 @@ from umpirical.protocols.protocol import (
     NewStudy,
     PlannedCounts,
     Protocol,
+    Round,
     Study,
     StudyCheck,
 )
@@ -134,11 +135,11 @@ class DatasheetProtocol(
         steps = design.steps if isinstance(design, DatasheetDesign) else {}
         return about | ({"steps": {variant: list(each) for variant, each in steps.items()}} if steps else {})
 
-    def next_round(self, run: Run) -> Collection[str]:
+    def next_round(self, run: Run) -> Round:
         if run.manifest.get("until") != "decided":
-            return ()
+            return Round()
         sheet = datasheet_of_read(read_run(run), only=names_of(policy_of(run)))
-        return undecided(run, sheet)
+        return Round(undecided(run, sheet), standing(sheet))
 
     def design_of(self, run: Run) -> Design:
         return self.design(self._study_of(run), run.judge).over(run.stimuli)

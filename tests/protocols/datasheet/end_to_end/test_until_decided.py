@@ -1,14 +1,18 @@
 """Runs that stop as soon as they are decided, from the study to the verdict."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import Silent
+from umpirical.cli import main
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.datasheet.protocol import DATASHEET
+from umpirical.reports.decision import EXIT_CODES
 from umpirical.runs.run import open_run
 from umpirical.store.snapshots import snapshot
 from umpirical.study import run as study_run
@@ -55,13 +59,6 @@ def test_a_broken_judge_is_refused_for_cents(folder, judge):
     record = measured(planned(folder, judge)).record
     assert record.decision.verdict == "do-not-use"
     assert record.run.trials <= 64
-
-
-def test_a_grader_is_asked_as_long_as_it_helps(folder):
-    """Two identical blanks are no question to a grader: a round of them alone would end the run."""
-    record = measured(planned(folder, "steady-grader")).record
-    blanks = next(check for check in record.checks if check.measure == "dark-current")
-    assert blanks.state != "open"
 
 
 def test_a_careful_judge_is_accepted_with_fewer_calls_than_a_fixed_size_takes(careful):
@@ -187,11 +184,41 @@ def test_a_limit_on_calls_is_kept_and_leaves_it_open(careful, tmp_path):
     assert record.findings[-1] == f"It is open after {record.run.trials} calls."
 
 
+def command(capsys, *words):
+    with pytest.raises(SystemExit) as stop:
+        main(["datasheet", *words, "--yes", "--json"])
+    shown = capsys.readouterr()
+    [summary] = json.loads(shown.out)
+    return stop.value.code, open_run(Path(summary["datasheet"]).parent), shown.err
+
+
+def test_a_command_without_a_size_asks_until_decided(folder, capsys):
+    code, run, _ = command(capsys, "simulated:slot-locked", "--folder", str(folder))
+    assert (code, run.manifest["until"]) == (EXIT_CODES["do-not-use"], "decided")
+    assert run.trials <= 64
+    assert run.manifest["command"] == "umpirical datasheet simulated:slot-locked --until decided"
+    code, run, said = command(capsys, "simulated:short-sighted", "--folder", str(folder), "--max-calls", "40")
+    assert code == EXIT_CODES["not-enough-data"]
+    assert run.trials <= 43
+    assert run.manifest["command"].endswith("--until decided --max-calls 40")
+    assert re.search(
+        r"^short-sighted  1\d calls: \d of 17 checks decided; .* has \d+ of about \d+ ", said, re.MULTILINE
+    )
+
+
+def test_a_grader_is_asked_as_long_as_it_helps(folder, capsys):
+    """Two identical blanks are no question to a grader: a round of them alone would end the run."""
+    _, run, _ = command(capsys, "simulated:steady-grader", "--folder", str(folder))
+    checks = json.loads((run.folder / "datasheet.json").read_text(encoding="utf-8"))["checks"]
+    [blanks] = [check for check in checks if check["measure"] == "dark-current"]
+    assert blanks["verdict"] == "PASS"
+
+
 def test_the_rounds_are_drawn_from_the_answers_so_far(careful):
     """Nothing else decides: the record read again gives the same next round, which is none."""
     run = open_run(careful.folder)
-    assert not DATASHEET.next_round(run)
-    assert study_run.next_shards(run) == range(0)
+    assert not DATASHEET.next_round(run).stimuli
+    assert study_run.next_shards(run, Silent()) == range(0)
     assert finished_run(careful.folder).record == careful.record
 
 
