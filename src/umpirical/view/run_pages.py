@@ -68,14 +68,14 @@ VERDICTS = {"position_1": "1", "position_2": "2", "tie": "tie", "graded": None}
 
 
 def shares_of_audit(audit: Iterable[AuditRow]) -> Shares:
-    """Returns the trials of a measured run as its record has counted them. It does not tell the orders apart."""
+    """Returns the trials of a measured run as its record has counted them. It knows neither orders nor results."""
     counts: Counter[tuple[str | float | None, ...]] = Counter()
     for row in audit:
         part = (row.family, row.stratum, row.delta, row.variant, None)
         for name, answer in VERDICTS.items():
-            counts[*part, "verdict", answer] += getattr(row, name)
+            counts[*part, "verdict", answer, None] += getattr(row, name)
         for outcome in ("abstained", "unparsed", "failed", "unasked"):
-            counts[*part, outcome, None] += getattr(row, outcome)
+            counts[*part, outcome, None, None] += getattr(row, outcome)
     return Shares({key: count for key, count in counts.items() if count})
 
 
