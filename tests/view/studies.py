@@ -101,13 +101,14 @@ def stress_run(folder, texts):
     return run
 
 
-def pairs_run(folder):
-    """A run on labeled pairs, measured."""
+def pairs_run(folder, *, answer=sealed, measure=True):
+    """A run on labeled pairs."""
     write_pairs(folder / "pairs.jsonl", labelled(40))
     study = parse_study(PAIRS, folder)
     run = prepare_run(study, study.spec.judges[0], stimuli=study.protocol.stimuli(study))
-    sealed(run)
-    study.protocol.write(study.protocol.report(run), run.folder)
+    answer(run)
+    if measure:
+        study.protocol.write(study.protocol.report(run), run.folder)
     return run
 
 

@@ -61,6 +61,19 @@ def test_results_are_those_of_the_stored_judgments(request, name):
     assert {"right", "wrong", "missing"} <= {*results}
 
 
+def test_results_of_a_run_in_progress_are_those_of_its_report(labels, tmp_path):
+    studies.pairs_run(tmp_path / "labels", answer=lambda run: studies.journalled(run, 60), measure=False)
+    results = recounted(labels)
+    with viewing(tmp_path) as found:
+        shown = {
+            place: result
+            for result in ("right", "wrong", "missing")
+            for place in chain(*every_page(found, f"result={result}"))
+        }
+    assert len(shown) >= 60
+    assert shown == {place: results[place] for place in shown}
+
+
 def test_right_trials_are_the_correct_calls_of_the_measures(measured):
     rows, results = list(read_rows(measured.folder / "judgments.parquet")), recounted(measured)
     pairs = {}

@@ -30,6 +30,7 @@ from umpirical.view.index_page import RunLine, every_run, run_documents
 from umpirical.view.requests import COOKIE, ServedView, ViewRequest, page, view_of
 from umpirical.view.table import Filters, Shares, UnknownValue
 from umpirical.view.tables import FirstEstimate, OpenTable, numbers_of
+from umpirical.view.trial_words import purpose
 from umpirical.web.guard import session_of
 
 _EQUAL = (
@@ -146,6 +147,7 @@ def run_page(request: ViewRequest) -> Response:
         estimates=estimates,
         outcomes=shares.options("outcome", Filters()),
         families=shares.options("family", Filters()),
+        purpose=purpose,
         total=shares.total(),
         documents=run_documents(run),
         decided=None if record is None else record.protocol.decision(record.record),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from umpirical.domain.errors import StoreError
@@ -243,6 +243,10 @@ where {where}{bound} {order} limit {limit}
 """
 
 
+NEARBY = 10_000
+"""Trials among which those before one are looked for first."""
+
+
 @dataclass(frozen=True, slots=True)
 class TrialRow:
     """One trial in a list."""
@@ -361,28 +365,31 @@ class TrialTable:
 
     def _stretch(self, filters: Filters, *, start: int, most: int, is_down: bool) -> list[TrialRow]:
         """Returns trials in the order of the plan, or in the opposite one, from after `start` on."""
-        bound, values = "", list[Any]()
+        bounds: list[tuple[str, list[int]]] = [("", [])]
         if start >= 0:
-            bound, values = f" and position {'<' if is_down else '>'} ?", [start]
+            bounds = [(f" and position {'<' if is_down else '>'} ?", [start])]
+        if start >= 0 and is_down:
+            # The one before is most often near; to look for it among all takes ten times as long.
+            near = " and position between ? and ?", [start - NEARBY, start - 1]
+            bounds = [near] if start <= NEARBY else [near, *bounds]
         # Without an order, rows come as they are in the file: those near the beginning are found at once.
         order = "order by position desc" if is_down else "" if self._ordered else "order by position"
-        query = _PAGE.format(
-            factors=", ".join(f'"{name}"' for name in FACTORS if name in self.columns),
-            where=filters.where,
-            bound=bound,
-            order=order,
-            limit=most,
-        )
-        with self.cursor() as db:
-            found = _records(db.execute(query, [*filters.values, *values]))
+        factors = ", ".join(f'"{name}"' for name in FACTORS if name in self.columns)
+        found: list[dict[str, Any]] = []
+        for bound, values in bounds:
+            query = _PAGE.format(factors=factors, where=filters.where, bound=bound, order=order, limit=most)
+            with self.cursor() as db:
+                found = _records(db.execute(query, [*filters.values, *values]))
+            if len(found) == most:
+                break
         rows = (TrialRow(row["position"], row["result"], trial_from_row(row)) for row in found)
         return sorted(rows, key=lambda row: row.position, reverse=is_down)
 
-    def result(self, position: int) -> Result:
-        """Returns the result of one trial; one that is not in the table has no usable reply yet."""
+    def results(self, first: int, last: int) -> dict[int, Result]:
+        """Returns the results of the trials from one position to another, as far as they are in the table."""
         with self.cursor() as db:
-            found = db.execute("select result from trial where position = ?", [position]).fetchone()
-        return cast("Result", found[0]) if found else "missing"
+            found = db.execute("select position, result from trial where position between ? and ?", [first, last])
+            return dict(found.fetchall())
 
     def stimuli(self, names: Iterable[str]) -> dict[str, Stimulus]:
         """Returns the test cases with these ids."""

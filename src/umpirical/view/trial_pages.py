@@ -156,7 +156,9 @@ class Trials:
         self._plan: Callable[[int], list[tuple[Trial, int]]] = lru_cache(maxsize=4)(
             lambda shard: list(run.store.plan_shard(shard))
         )
-        self._responses = lru_cache(maxsize=4)(now.responses)
+        self._results: Callable[[int], dict[int, Result]] = lru_cache(maxsize=4)(
+            lambda shard: table.results(shard * self._size, (shard + 1) * self._size - 1)
+        )
 
     def at(self, position: int) -> ShownTrial | None:
         """Returns the trial at a place in the plan; None if there is none."""
@@ -164,8 +166,10 @@ class Trials:
         if not 0 <= shard < self.run.shards or place >= len(self._plan(shard)):
             return None
         trial, part = self._plan(shard)[place]
-        row = TrialRow(position, self._table.result(position), trial)
-        return self._shown(row, self.run.stimuli.part(part)[trial.stimulus_id], self._responses(shard).get(trial.id))
+        # What is not in the table has no usable reply yet.
+        row = TrialRow(position, self._results(shard).get(position, "missing"), trial)
+        responses = self._now.some_responses(shard, {trial.id})
+        return self._shown(row, self.run.stimuli.part(part)[trial.stimulus_id], responses.get(trial.id))
 
     def listed(self, rows: Iterable[TrialRow]) -> list[ShownTrial]:
         """Returns the trials of a list. Of each file that they are in, only they are taken."""
