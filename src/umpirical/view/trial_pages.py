@@ -37,7 +37,7 @@ from umpirical.view.index_page import RunLine
 from umpirical.view.requests import ViewRequest, notice, page
 from umpirical.view.table import SORTS, TITLES, Filters, Option, Shares, TrialRow, TrialTable, UnknownValue, shard_size
 from umpirical.view.tables import OpenTable
-from umpirical.view.trial_words import MARKS, preview, purpose, visible
+from umpirical.view.trial_words import MARKS, preview, previews, purpose, visible
 
 LIKELY_TWINS = 64
 """Trials of the other version that are looked through for the twin."""
@@ -86,7 +86,8 @@ class ShownTrial:
 
     @property
     def previews(self) -> list[tuple[str, str]]:
-        return [(name, preview(text)) for name, text in self.texts]
+        names, texts = zip(*self.texts, strict=True)
+        return list(zip(names, previews(texts), strict=True))
 
     @property
     def latency(self) -> str:

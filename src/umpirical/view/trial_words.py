@@ -1,7 +1,8 @@
 """What a trial is about, in words: what was tested, the result, and texts whose blanks can be seen."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from os.path import commonprefix
 
 from umpirical.domain.stimuli import Family
 from umpirical.measures.natural import NATURAL
@@ -27,7 +28,7 @@ _TESTED: Mapping[str, str] = {
     Family.OWN_GRADED: "your answer, damaged",
     Family.OWN_EQUAL: "your answer in two layouts",
     Family.OWN_FIGURES: "your answer with other figures",
-    Family.ORIGINAL: "your response, unchanged",
+    Family.ORIGINAL: "the original, unchanged",
     NATURAL: "labeled pair",
 }
 
@@ -43,6 +44,10 @@ PREVIEW = 90
 """Characters of a text in a list."""
 
 
+SHARED = 15
+"""Characters that are shown of what texts begin with alike."""
+
+
 def purpose(family: str, part: str = "", step: float | None = None) -> str:
     """Returns what a trial tests.
 
@@ -56,7 +61,7 @@ def purpose(family: str, part: str = "", step: float | None = None) -> str:
         return f"{size} {numbers.units('requirement', max(1, step))} better"
     # A plugin's name says enough: its code need not be loaded here.
     words = _TESTED.get(family) or (
-        PERTURBATIONS.get(family).title.lower() if PERTURBATIONS.is_built_in(family) else family
+        PERTURBATIONS.get(family).title.lower() if PERTURBATIONS.is_built_in(family) else family.replace("-", " ")
     )
     return f"{words}, {part.removeprefix('side=')} answer edited" if part.startswith("side=") else words
 
@@ -71,6 +76,17 @@ def visible(text: str) -> str:
         return text
     counts = Counter(_BLANKS.get(character, "other blank") for character in text)
     return ", ".join(f"{numbers.count(n)} {numbers.units(name, n)}" for name, n in counts.items()) or "(empty)"
+
+
+def previews(texts: Sequence[str]) -> list[str]:
+    """Returns the beginning of each text; of texts that begin alike, from shortly before where they differ.
+
+    >>> previews([f"{'same ' * 30}{end}" for end in ("left", "right")])
+    ['…same same same left', '…same same same right']
+    """
+    shared = len(commonprefix(list(texts))) if len({*texts}) > 1 else 0  # noqa: RUF071  # texts, not paths
+    start = shared - SHARED if shared > PREVIEW // 2 else 0
+    return [f"{'…' if start else ''}{preview(text[start:])}" for text in texts]
 
 
 def preview(text: str, most: int = PREVIEW) -> str:
