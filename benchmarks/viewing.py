@@ -33,15 +33,18 @@ ANSWERS = ("1", "1", "1", "2", "2", "tie", "tie", "abstain")
 
 FILTERS = (
     "",
-    "family=ladder",
-    "family=ladder&step=2",
-    "slot=1",
-    "slot=tie",
+    "family=graded",
+    "family=graded&step=2",
+    "position=1",
+    "position=tie",
     "outcome=unparsed",
     "outcome=failed",
-    "family=vacuum&slot=1",
-    "order=vu&slot=2",
-    "family=delta0&order=uv&slot=tie&outcome=verdict",
+    "result=wrong",
+    "q=parcel",
+    "sort=-said",
+    "family=blank&position=1",
+    "order=ba&position=2",
+    "family=equal&order=ab&position=tie&outcome=verdict",
 )
 
 TIMES = 5
@@ -103,13 +106,13 @@ def looked(link: str) -> dict[str, Any]:
     cold = {"index": browser.timed(f"{browser.home}/")}
     [run] = set(re.findall(r'href="([^"]+/runs/[^"/]+)"', browser.get(f"{browser.home}/")))
     # The list before the page of the run, which would have its table counted in the background.
-    cold["trials"], cold["run"] = browser.timed(f"{run}/trials?slot=1"), browser.timed(run)
+    cold["trials"], cold["run"] = browser.timed(f"{run}/trials?position=1"), browser.timed(run)
     pages = {"index": f"{browser.home}/", "run": run} | {f"trials?{each}": f"{run}/trials?{each}" for each in FILTERS}
-    if following := re.search(r'rel="next" href="([^"]+)"', browser.get(f"{run}/trials?slot=1")):
+    if following := re.search(r'rel="next" href="([^"]+)"', browser.get(f"{run}/trials?position=1")):
         pages["following page"] = following[1].replace("&amp;", "&")
         pages["page near the end"] = re.sub(r"page=\d+", "page=950000", pages["following page"])
-    if trial := re.search(r'href="([^"]+/trials/\d+)"', browser.get(f"{run}/trials?family=ladder")):
-        pages["trial"] = trial[1]
+    if trial := re.search(r'href="([^"]+/trials/\d+[^"]*)"', browser.get(f"{run}/trials?family=graded")):
+        pages["trial"] = trial[1].replace("&amp;", "&")
     found: dict[str, Any] = {
         "cold_ms": {name: round(value, 1) for name, value in cold.items()},
         "ms": {},

@@ -3,6 +3,8 @@
 import json
 import shutil
 
+from tests.protocols.pairs.pair_studies import labelled
+from tests.protocols.pairs.pair_studies import write_rows as write_pairs
 from tests.stimuli.built import lend_stimuli
 from umpirical.domain.responses import Response, Usage
 from umpirical.store.journal import Journal
@@ -27,6 +29,14 @@ stress: {tests: [vertical-spacing, inline-spacing]}
 judges:
   - {name: grader, kind: grade, scale: {kind: ordinal, labels: ["1", "2", "3"]}, model: {adapter: openai-compatible,
      name: stub, base_url: 'http://127.0.0.1:9/v1', price: free}}
+"""
+
+PAIRS = """\
+study: labels
+dataset: {path: pairs.jsonl}
+judges:
+  - {name: stub, kind: compare, model: {adapter: openai-compatible, name: stub, base_url: 'http://127.0.0.1:9/v1',
+     price: free}}
 """
 
 ANSWERS = ("1", "1", "1", "2", "2", "tie", "tie", "abstain")
@@ -88,6 +98,17 @@ def stress_run(folder, texts):
     run = prepare_run(study, study.spec.judges[0], stimuli=study.protocol.stimuli(study))
     sealed(run, grade=True)
     study.protocol.write(study.protocol.report(run), run.folder)
+    return run
+
+
+def pairs_run(folder, *, answer=sealed, measure=True):
+    """A run on labeled pairs."""
+    write_pairs(folder / "pairs.jsonl", labelled(40))
+    study = parse_study(PAIRS, folder)
+    run = prepare_run(study, study.spec.judges[0], stimuli=study.protocol.stimuli(study))
+    answer(run)
+    if measure:
+        study.protocol.write(study.protocol.report(run), run.folder)
     return run
 
 

@@ -6,13 +6,16 @@ from decimal import Decimal
 from http.client import HTTPConnection
 
 from umpirical.domain.bills import Bill
+from umpirical.domain.judgments import Verdict
 from umpirical.protocols.catalogue import protocol_of_run
 from umpirical.runs.run import open_run
 from umpirical.store.journal import Journal
 from umpirical.store.parquet import read_rows
 from umpirical.study.spending import Spending, agreed_budget
-from umpirical.view.catalogue import Catalogue
+from umpirical.view.catalogue import Catalogue, opened
+from umpirical.view.table import Filters
 from umpirical.view.tables import TrialTables
+from umpirical.view.trial_pages import looking
 
 from . import studies
 from .serving import viewing
@@ -89,21 +92,32 @@ def test_first_estimates_say_not_yet_until_they_say_something(tmp_path):
         assert '-interval">[' in page
 
 
+def given(outcome):
+    return str(outcome.value) if isinstance(outcome, Verdict) else None
+
+
 def test_what_is_read_of_a_run_in_progress_is_what_the_report_reads(begun, tmp_path):
     folder = studies.copied(begun, tmp_path / "parcels")
     [study] = Catalogue(tmp_path).studies()
     tables = TrialTables()
     try:
         table = tables.of(study.runs[0])
-        shown = {
-            row.position: (row.outcome, row.answer) for row in table.table.page(table.shares.read([]), size=500).rows
-        }
+        listed = table.table.page(table.shares.read([]), table.shares, size=500).rows
+        with looking(opened(study.runs[0]), table.table) as trials:
+            shown = {one.position: (one.kind, given(one.outcome), one.result) for one in trials.listed(listed)}
     finally:
         tables.close()
     run = open_run(folder)
     protocol_of_run(run.store).report(run)
+    tables = TrialTables()
+    try:
+        measured = tables.of(study.runs[0])
+        assert measured.reading is None
+        results = {row.position: row.result for row in measured.table.page(Filters(), measured.shares, size=500).rows}
+    finally:
+        tables.close()
     read = {
-        place: (row["outcome"], row["choice"])
+        place: (row["outcome"], row["choice"], results[place])
         for place, row in enumerate(read_rows(folder / "judgments.parquet"))
         if row["outcome"] != "unasked"
     }

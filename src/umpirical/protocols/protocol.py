@@ -284,6 +284,8 @@ class RunProtocol(_Named, ABC, Generic[StudyT]):
 
     answer_key: str = ""
     """Path, as `module:function`, of the function that makes simulated judges' answer key from (judge, stimuli)."""
+    facts: Facts = Facts({}, lambda *_: {})
+    """What the protocol knows about a trial, besides the columns of all judgments."""
 
     def admit(self, judge: JudgeSpec) -> None:
         """Raises UsageError if this protocol cannot measure a judge."""
@@ -306,7 +308,7 @@ class RunProtocol(_Named, ABC, Generic[StudyT]):
 
     def early(self) -> EarlyMeasures:
         """Returns what can be measured before a run is complete; by default, what became of the calls."""
-        return EarlyMeasures(Facts({}, lambda *_: {}), _tally_calls, CALL_MEASURES)
+        return EarlyMeasures(self.facts, _tally_calls, CALL_MEASURES)
 
 
 # What a record needs

@@ -1,6 +1,6 @@
 """Parquet files of records: written atomically, read in order and within limits."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,12 +67,17 @@ def row_writer(path: Path, schema: "pa.Schema") -> Iterator[Callable[[Sequence[R
         yield lambda rows: file.write_table(pa.Table.from_pylist(list(rows), schema=schema))
 
 
-def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+def read_rows(
+    path: Path, columns: Sequence[str] | None = None, *, only: tuple[str, Collection[str]] | None = None
+) -> Iterator[dict[str, Any]]:
     """Yields the rows of a file in order, a batch at a time; of the named columns, or of all.
+
+    With `only`, those rows that have one of these values in this column.
 
     Raises Damaged if it cannot be read, or unfolds to more than such a file can hold: a megabyte can fill any memory.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     try:
@@ -82,6 +87,8 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[dict
                 unfolded += batch.nbytes
                 if unfolded > most:
                     raise Damaged(f"{path} unpacks to more than {most:,} bytes")
+                if only is not None:
+                    batch = batch.filter(pc.is_in(batch[only[0]], pa.array(only[1], pa.string())))  # noqa: PLW2901
                 yield from batch.to_pylist()
     except (pa.ArrowException, OSError) as error:
         said = str(error).partition("\n")[0]

@@ -22,7 +22,7 @@ most the calls in flight and the commit in progress. Whatever is read is held to
 import hashlib
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict, dataclass
 from operator import itemgetter
@@ -351,9 +351,9 @@ class RunStore:
         if not trials <= asked:
             raise Damaged(f"a file has answers to questions that are not in shard {receipt.shard}")
 
-    def rows(self, receipt: Receipt) -> Iterator[dict[str, Any]]:
-        """Yields the rows of a sealed file, which is held to its receipt."""
-        yield from read_rows(self.check(receipt))
+    def rows(self, receipt: Receipt, trials: Collection[str] | None = None) -> Iterator[dict[str, Any]]:
+        """Yields the rows of a sealed file, which is held to its receipt: of these trials, or of all."""
+        yield from read_rows(self.check(receipt), only=None if trials is None else ("trial_id", trials))
 
     def check(self, receipt: Receipt) -> Path:
         """Returns a sealed file. Raises Damaged if it is not what its receipt says."""

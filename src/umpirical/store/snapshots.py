@@ -4,7 +4,7 @@ The journal is opened first, and keeps its view of the rows; then the sealed fil
 is seen twice, and never missed; what is sealed later is not seen.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
 
@@ -84,6 +84,18 @@ class RunSnapshot:
         for trial_id, owner in self.store.asked_elsewhere(shard).items():
             if (response := self._shared_shard(owner).get(trial_id)) is not None:
                 found[trial_id] = response
+        return found
+
+    def some_responses(self, shard: int, trials: Collection[str]) -> dict[str, Response]:
+        """Returns the responses to these trials of a shard, which takes less than all of them."""
+        elsewhere, found = self.store.asked_elsewhere(shard), dict[str, Response]()
+        for asked_in in sorted({elsewhere.get(trial_id, shard) for trial_id in trials}):
+            for receipt in self.receipts(asked_in):
+                for row in self.store.rows(receipt, trials):
+                    _take(found, response_from_row(row))
+            for response in self._journal.responses(asked_in):
+                if response.trial_id in trials and found.get(response.trial_id) != response:
+                    _take(found, response)
         return found
 
     def own_responses(self, shard: int) -> dict[str, Response]:

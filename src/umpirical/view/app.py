@@ -77,6 +77,8 @@ def _load() -> None:
     """Loads what the first page would otherwise wait for: protocols, measures, templates, and what reads Parquet."""
     import duckdb
     import pyarrow as pa
+    import pyarrow.compute
+    import pyarrow.parquet  # what reads single rows
 
     # DuckDB looks for other packages when it is first given a table.
     with duckdb.connect() as db:
@@ -88,10 +90,11 @@ def _load() -> None:
 
 
 def _look(view: ServedView) -> None:
-    """Reads every run at a glance, and begins to read what is not measured, before anybody opens the first page."""
-    runs = [run for study in view.catalogue.studies() for run in study.runs]
-    begun = [run for run in runs if (state := view.catalogue.state(run)).answered and not state.document]
-    for run in begun[-MOST_OPEN:]:
+    """Reads every run at a glance, and begins to read some, before anybody opens the first page."""
+    runs = [run for study in view.catalogue.studies() for run in study.runs if view.catalogue.state(run).answered]
+    # What is not measured takes longest, and so comes first.
+    runs.sort(key=lambda run: not view.catalogue.state(run).document)
+    for run in reversed(runs[-MOST_OPEN:]):
         view.tables.prepare(run)
 
 

@@ -30,6 +30,7 @@ from umpirical.view.index_page import RunLine, every_run, run_documents
 from umpirical.view.requests import COOKIE, ServedView, ViewRequest, page, view_of
 from umpirical.view.table import Filters, Shares, UnknownValue
 from umpirical.view.tables import FirstEstimate, OpenTable, numbers_of
+from umpirical.view.trial_words import purpose
 from umpirical.web.guard import session_of
 
 _EQUAL = (
@@ -68,14 +69,14 @@ VERDICTS = {"position_1": "1", "position_2": "2", "tie": "tie", "graded": None}
 
 
 def shares_of_audit(audit: Iterable[AuditRow]) -> Shares:
-    """Returns the trials of a measured run as its record has counted them. It does not tell the orders apart."""
+    """Returns the trials of a measured run as its record has counted them. It knows neither orders nor results."""
     counts: Counter[tuple[str | float | None, ...]] = Counter()
     for row in audit:
         part = (row.family, row.stratum, row.delta, row.variant, None)
         for name, answer in VERDICTS.items():
-            counts[*part, "verdict", answer] += getattr(row, name)
+            counts[*part, "verdict", answer, None] += getattr(row, name)
         for outcome in ("abstained", "unparsed", "failed", "unasked"):
-            counts[*part, outcome, None] += getattr(row, outcome)
+            counts[*part, outcome, None, None] += getattr(row, outcome)
     return Shares({key: count for key, count in counts.items() if count})
 
 
@@ -146,6 +147,7 @@ def run_page(request: ViewRequest) -> Response:
         estimates=estimates,
         outcomes=shares.options("outcome", Filters()),
         families=shares.options("family", Filters()),
+        purpose=purpose,
         total=shares.total(),
         documents=run_documents(run),
         decided=None if record is None else record.protocol.decision(record.record),

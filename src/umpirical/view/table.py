@@ -2,10 +2,10 @@
 
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite
 from pathlib import Path
@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from umpirical.domain.errors import StoreError
-from umpirical.domain.trials import Trial
+from umpirical.domain.scales import JudgeKind
+from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.trials import FACTORS, Trial
+from umpirical.measures.counting.correctness import COUNTED, RESULTS, Result, result_column
 from umpirical.runs.judgments import Facts, judgment_row, reader_of
 from umpirical.runs.run import Run
 from umpirical.store.manifests import Damaged
-from umpirical.store.schemas import judgment_schema
+from umpirical.store.schemas import judgment_schema, stimulus_from_row, trial_from_row
 from umpirical.store.snapshots import RunSnapshot, snapshot
 from umpirical.store.sql import open_duckdb, quoted_glob
 
@@ -32,7 +35,8 @@ COLUMNS: dict[str, str] = {
     "variant": "variant",
     "order": '"order"',
     "outcome": "outcome",
-    "slot": "coalesce(choice, label, value::varchar)",
+    "position": "coalesce(choice, label, value::varchar)",
+    "result": "result",
 }
 """The filters, and the SQL of the column of each. Values never become part of a query: they are bound to it."""
 
@@ -45,8 +49,18 @@ TITLES = {
     "variant": "Prompt variant",
     "order": "Order",
     "outcome": "Outcome",
-    "slot": "Answer",
+    "position": "Answer",
+    "result": "Result",
 }
+
+SORTS: dict[str, tuple[str, ...]] = {
+    "result": ("result",),
+    "trial": (),
+    "tested": ("family", "step", "part"),
+    "said": ("position", "outcome"),
+}
+"""The orders of a list, each with the columns that it goes by; the place in the plan comes last. The first is the
+default: what went wrong comes first."""
 
 LONGEST = 500
 """Characters of a value in an address."""
@@ -63,15 +77,20 @@ class Filters:
     """What a person chose: a value for some of the columns."""
 
     chosen: tuple[tuple[str, Value], ...] = ()
+    search: str = ""
+    """Text in the task or in an answer, in any case."""
+    sort: str = next(iter(SORTS))
+    is_reversed: bool = False
 
     @property
     def where(self) -> str:
         """The condition in SQL, with a place for each value."""
-        return " and ".join(["true", *(f"{COLUMNS[name]} = ?" for name, _ in self.chosen)])
+        found = [_FOUND] if self.search else []
+        return " and ".join(["true", *(f"{COLUMNS[name]} is not distinct from ?" for name, _ in self.chosen), *found])
 
     @property
     def values(self) -> list[Value]:
-        return [value for _, value in self.chosen]
+        return [*(value for _, value in self.chosen), *([self.search] if self.search else [])]
 
     def value(self, name: str) -> Value:
         return dict(self.chosen).get(name)
@@ -81,14 +100,24 @@ class Filters:
         return [(_PLACES[name], value) for name, value in self.chosen]
 
     def without(self, name: str) -> "Filters":
-        return Filters(tuple((each, value) for each, value in self.chosen if each != name))
+        return replace(self, chosen=tuple((each, value) for each, value in self.chosen if each != name))
 
     def with_value(self, name: str, value: Value) -> "Filters":
-        return Filters((*self.without(name).chosen, (name, value)))
+        return replace(self, chosen=(*self.without(name).chosen, (name, value)))
+
+    def sorted_by(self, name: str) -> "Filters":
+        """The same trials in another order; in the opposite one if they are in this order already."""
+        return replace(self, sort=name, is_reversed=name == self.sort and not self.is_reversed)
 
     def query(self, **more: int) -> str:
         """The part of an address that says them."""
-        return urlencode([(name, _written(value)) for name, value in self.chosen] + list(more.items()))
+        return urlencode([*((name, _written(value)) for name, value in self.chosen), *self.rest(), *more.items()])
+
+    def rest(self) -> list[tuple[str, str]]:
+        """What an address says besides the values of columns."""
+        order = f"{'-' if self.is_reversed else ''}{self.sort}"
+        said = (("q", self.search), ("sort", "" if order == next(iter(SORTS)) else order))
+        return [(name, text) for name, text in said if text]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +139,8 @@ class Shares:
             name: {_written(key[place]): key[place] for key in counts if key[place] is not None}
             for name, place in _PLACES.items()
         }
+        # A link to what went wrong leads to an empty list where nothing did.
+        self._known["result"] |= {each: each for each in RESULTS}
         self._totals: dict[Filters, int] = {}
 
     def total(self, filters: Filters = Filters()) -> int:  # noqa: B008  # it cannot be changed
@@ -122,7 +153,11 @@ class Shares:
         """Reads filters from an address. Raises UnknownValue for a value that no trial has."""
         found = Filters()
         for name, text in query:
-            if name in COLUMNS and text:
+            if name == "q" and text.strip():
+                found = replace(found, search=text.strip()[:LONGEST])
+            elif name == "sort" and (order := text.removeprefix("-")) in SORTS:
+                found = replace(found, sort=order, is_reversed=text.startswith("-"))
+            elif name in COLUMNS and text:
                 if text not in self._known[name]:
                     raise UnknownValue(f"No trial in this run has the {TITLES[name].lower()} “{text[:LONGEST]}”.")
                 found = found.with_value(name, self._known[name][text])
@@ -142,6 +177,13 @@ class Shares:
             for value in sorted(counts, key=_order)
         ]
 
+    def groups(self, filters: Filters) -> list[Filters]:
+        """Returns the filters of the stretches of a list, in order. In each, trials are in the order of the plan."""
+        names = SORTS[filters.sort]
+        found = {tuple(key[_PLACES[name]] for name in names) for key, _ in self._chosen(filters)}
+        ordered = sorted(found, key=lambda values: [*map(_order, values)], reverse=filters.is_reversed)
+        return [Filters(tuple(zip(names, values, strict=True))) for values in ordered]
+
     def _chosen(self, filters: Filters) -> Iterator[tuple[tuple[Value, ...], int]]:
         wanted = filters.places()
         for key, count in self._counts.items():
@@ -150,7 +192,9 @@ class Shares:
 
 
 def _order(value: Value) -> tuple[float, str]:
-    """Numbers by size, then texts by name."""
+    """Results by what a reader looks for, numbers by size, then texts by name."""
+    if value in RESULTS:
+        return RESULTS.index(value), ""
     return (inf, value) if isinstance(value, str) else (value or 0.0, "")
 
 
@@ -168,24 +212,39 @@ PAGE_SIZE = 50
 MEMORY = "160MB"
 """For DuckDB. The program itself takes about as much again."""
 
+SEARCHES_KEPT = 8
+"""Searches whose counts are kept."""
+
 MOST_COMBINATIONS = 20_000
 """Combinations of values that are counted. A study has some hundreds; a stranger's file may have one for each trial."""
 
 _VIEW = """
-create view trial as select * exclude (file_row_number), file_row_number as position
+create view judgment as select * exclude (file_row_number), file_row_number as position
 from read_parquet({file}, file_row_number = true)
 """
 
+# By plain columns first: what follows from them is worked out for each combination, and not for each trial.
 _COUNTS = f"""
-select {", ".join(COLUMNS.values())}, count(*) from trial group by all limit {MOST_COMBINATIONS + 1}
+select {", ".join(COLUMNS.values())}, sum(trials)::bigint from (
+  select *, {{result}} as result from (
+    select {{columns}}, count(*) as trials from judgment where {{where}} group by all
+  )
+) group by all limit {MOST_COMBINATIONS + 1}
 """  # noqa: S608  # ours
 
-# Without an order: rows come as they are in the file, so that a page near the beginning is found at once.
-_PAGE = """
-select position, trial_id, stimulus_id, family, coalesce(stratum, '') as part, delta as step, variant, "order", repeat,
-  outcome, coalesce(choice, label, value::varchar) as answer, why
-from trial where {where} and position > ? {order} limit {limit}
+_FOUND = """stimulus_id in (
+  select id from stimulus
+  where contains(lower(concat_ws(chr(10), task, array_to_string(candidates, chr(10)))), lower(?)))
 """
+
+_PAGE = """
+select position, result, trial_id, prompt_id, stimulus_id, {factors} from trial
+where {where}{bound} {order} limit {limit}
+"""
+
+
+NEARBY = 10_000
+"""Trials among which those before one are looked for first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,19 +253,8 @@ class TrialRow:
 
     position: int
     """Its place in the plan, from 0."""
-    trial_id: str
-    stimulus_id: str
-    family: str
-    part: str
-    step: float | None
-    variant: str
-    order: str
-    repeat: int
-    outcome: str
-    answer: str | None
-    """A position, `tie`, or a grade; None without a verdict."""
-    why: str | None
-    """Why there is no verdict."""
+    result: Result
+    trial: Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,24 +269,40 @@ class TrialPage:
 class TrialTable:
     """The trials of one run, open for any number of threads."""
 
-    def __init__(self, spill: Path, judgments: Path | None = None) -> None:
+    def __init__(self, run: Run, spill: Path, judgments: Path | None = None) -> None:
         """Without the file of `judgments` the table is made and filled by whoever opened it."""
+        self._kind: JudgeKind = run.judge.kind
         self._stack = ExitStack()
         self._lock = threading.Lock()
-        self._counts: dict[object, Shares] = {}
+        self._counts: OrderedDict[tuple[object, str], Shares] = OrderedDict()
         self._ordered = judgments is not None
         self._db = self._stack.enter_context(open_duckdb(spill=spill, memory=MEMORY))
         try:
             self._db.execute("set threads = 2")
+            # A file of many shards has a long list of its parts, which takes longer to read than a page.
+            self._db.execute("set global parquet_metadata_cache = true")
+            files = ", ".join(quoted_glob(run.stimuli.file(part), "") for part in run.stimuli.parts())
+            with _naming_damage("the test cases of this run"):
+                self._db.execute(f"create view stimulus as select * from read_parquet([{files}])")  # noqa: S608  # ours
             if judgments is not None:
                 with _naming_damage(judgments.name):
                     self._db.execute(_VIEW.format(file=quoted_glob(judgments, "")))
+                    self.judge()
         except BaseException:
             self.close()
             raise
 
+    def judge(self) -> None:
+        """Makes the trials of the judgments, once there is a view of those: each with its result."""
+        with self.cursor() as db:
+            db.execute(f"create view trial as select *, {self._result} as result from judgment")  # noqa: S608  # ours
+
     def close(self) -> None:
         self._stack.close()
+
+    @property
+    def _result(self) -> str:
+        return result_column(self.columns, self._kind)
 
     @contextmanager
     def cursor(self) -> "Iterator[duckdb.DuckDBPyConnection]":
@@ -255,33 +319,88 @@ class TrialTable:
     def columns(self) -> set[str]:
         """The names of its columns: a protocol adds some of its own."""
         with self.cursor() as db:
-            return {row[0] for row in db.execute("describe trial").fetchall()}
+            return {row[0] for row in db.execute("describe judgment").fetchall()}
 
-    def shares(self, version: object = None) -> Shares:
-        """Counts the trials by every combination of values; once for each `version` of the table."""
-        found = self._counts.get(version)
+    def shares(self, version: object = None, filters: Filters = Filters()) -> Shares:  # noqa: B008  # it cannot be changed
+        """Counts the trials by every combination of values; once for each `version` of the table, and for a search."""
+        key = version, filters.search
+        found = self._counts.get(key)
         if found is None:
+            searched = Filters(search=filters.search)
+            columns = ", ".join(f'"{name}"' for name in COUNTED if name in self.columns)
+            query = _COUNTS.format(where=searched.where, result=self._result, columns=columns)
             with self.cursor() as db:
-                rows = db.execute(_COUNTS).fetchall()
+                rows = db.execute(query, searched.values).fetchall()
             if len(rows) > MOST_COMBINATIONS:
                 raise StoreError("its trials have too many different values", fix="umpirical verify")
-            found = Shares({tuple(row[:-1]): row[-1] for row in rows})
-            self._counts = {version: found}
+            found = self._counts[key] = Shares({tuple(row[:-1]): row[-1] for row in rows})
+            while len(self._counts) > SEARCHES_KEPT:
+                self._counts.popitem(last=False)
         return found
 
-    def page(self, filters: Filters, *, after: int = -1, size: int = PAGE_SIZE) -> TrialPage:
-        """Returns the trials that follow a position."""
-        query = _PAGE.format(where=filters.where, limit=size + 1, order="" if self._ordered else "order by position")
+    def page(
+        self, filters: Filters, shares: Shares, *, after: int = -1, size: int = PAGE_SIZE, is_backwards: bool = False
+    ) -> TrialPage:
+        """Returns the trials that follow a position in the order of the filters, or those that come before it."""
+        groups = shares.groups(filters)[:: -1 if is_backwards else 1]
+        if after >= 0:
+            own = self._group(after, SORTS[filters.sort])
+            groups = groups[groups.index(own) :] if own in groups else []
+        is_down = is_backwards != (filters.is_reversed and filters.sort == "trial")
+        rows: list[TrialRow] = []
+        for place, group in enumerate(groups):
+            within = replace(filters, chosen=(*filters.chosen, *group.chosen))
+            start = after if place == 0 else -1
+            rows += self._stretch(within, start=start, most=size + 1 - len(rows), is_down=is_down)
+            if len(rows) > size:
+                return TrialPage(tuple(rows[:size]), rows[size - 1].position)
+        return TrialPage(tuple(rows), None)
+
+    def _group(self, position: int, names: Sequence[str]) -> Filters | None:
+        """Returns the filters of the stretch that a trial is in; None if it is not in the table."""
+        columns = ", ".join(["position", *(COLUMNS[name] for name in names)])
         with self.cursor() as db:
-            found = db.execute(query, [*filters.values, after]).fetchall()
-        rows = sorted((TrialRow(*row) for row in found), key=lambda row: row.position)
-        more = len(rows) > size
-        return TrialPage(tuple(rows[:size]), rows[size - 1].position if more else None)
+            found = db.execute(f"select {columns} from trial where position = ?", [position]).fetchone()  # noqa: S608  # ours
+        return Filters(tuple(zip(names, found[1:], strict=True))) if found else None
+
+    def _stretch(self, filters: Filters, *, start: int, most: int, is_down: bool) -> list[TrialRow]:
+        """Returns trials in the order of the plan, or in the opposite one, from after `start` on."""
+        bounds: list[tuple[str, list[int]]] = [("", [])]
+        if start >= 0:
+            bounds = [(f" and position {'<' if is_down else '>'} ?", [start])]
+        if start >= 0 and is_down:
+            # The one before is most often near; to look for it among all takes ten times as long.
+            near = " and position between ? and ?", [start - NEARBY, start - 1]
+            bounds = [near] if start <= NEARBY else [near, *bounds]
+        # Without an order, rows come as they are in the file: those near the beginning are found at once.
+        order = "order by position desc" if is_down else "" if self._ordered else "order by position"
+        factors = ", ".join(f'"{name}"' for name in FACTORS if name in self.columns)
+        found: list[dict[str, Any]] = []
+        for bound, values in bounds:
+            query = _PAGE.format(factors=factors, where=filters.where, bound=bound, order=order, limit=most)
+            with self.cursor() as db:
+                found = _records(db.execute(query, [*filters.values, *values]))
+            if len(found) == most:
+                break
+        rows = (TrialRow(row["position"], row["result"], trial_from_row(row)) for row in found)
+        return sorted(rows, key=lambda row: row.position, reverse=is_down)
+
+    def results(self, first: int, last: int) -> dict[int, Result]:
+        """Returns the results of the trials from one position to another, as far as they are in the table."""
+        with self.cursor() as db:
+            found = db.execute("select position, result from trial where position between ? and ?", [first, last])
+            return dict(found.fetchall())
+
+    def stimuli(self, names: Iterable[str]) -> dict[str, Stimulus]:
+        """Returns the test cases with these ids."""
+        with self.cursor() as db:
+            rows = _records(db.execute("select * from stimulus where id in (select unnest(?))", [sorted({*names})]))
+        return {row["id"]: stimulus_from_row(row) for row in rows}
 
     def copy_to(self, file: Path) -> None:
         """Writes the trials as judgments, for whoever counts them."""
         with self.cursor() as db:
-            query = f"copy (select * exclude (position) from trial) to {quoted_glob(file, '')} (format parquet)"  # noqa: S608  # ours
+            query = f"copy (select * exclude (position) from judgment) to {quoted_glob(file, '')} (format parquet)"  # noqa: S608  # ours
             db.execute(query)
 
     def positions(self, condition: str, values: list[Any], *, most: int) -> list[int]:
@@ -289,6 +408,11 @@ class TrialTable:
         with self.cursor() as db:
             found = db.execute(f"select position from trial where {condition} limit {most:d}", values).fetchall()  # noqa: S608  # ours
         return sorted(row[0] for row in found)
+
+
+def _records(found: "duckdb.DuckDBPyConnection") -> list[dict[str, Any]]:
+    columns = [column[0] for column in found.description or ()]
+    return [dict(zip(columns, row, strict=True)) for row in found.fetchall()]
 
 
 @contextmanager
@@ -326,7 +450,7 @@ class RunReading:
         self._reader = reader_of(run.judge)
         self._lock = threading.Lock()
         folder.mkdir(parents=True)
-        self.table = TrialTable(folder / "spill")
+        self.table = TrialTable(run, folder / "spill")
         self._make(folder / "read.duckdb")
 
     @property
@@ -391,7 +515,8 @@ class RunReading:
             db.register("none", self._schema().empty_table())
             db.execute("create table own.trial as select * from none")
             db.unregister("none")
-            db.execute("create view trial as select * from own.trial")
+            db.execute("create view judgment as select * from own.trial")
+        self.table.judge()
 
     def _schema(self) -> Any:  # noqa: ANN401  # pyarrow has no types
         import pyarrow as pa

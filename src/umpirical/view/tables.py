@@ -55,6 +55,10 @@ class OpenTable:
     def shares(self) -> Shares:
         return self.table.shares(self.version)
 
+    def found(self, filters: Filters) -> Shares:
+        """Returns the counts of what a search finds."""
+        return self.table.shares(self.version, filters)
+
 
 class TrialTables:
     """The open tables. Reading goes on in one thread of its own."""
@@ -77,7 +81,7 @@ class TrialTables:
             key = (run.key, stat.st_ino, stat.st_mtime_ns, stat.st_size)
             with self._lock:
                 if key not in self._files:
-                    self._files[key] = TrialTable(self._place(), judgments)
+                    self._files[key] = TrialTable(opened(run), self._place(), judgments)
                 self._keep_few(self._files, key)
                 return OpenTable(self._files[key], key)
         return self._read(run)

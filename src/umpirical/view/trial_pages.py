@@ -1,6 +1,6 @@
 """The list of trials, and the page of one trial."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
 from umpirical.domain.responses import Response as JudgeResponse
-from umpirical.domain.scales import Choice
+from umpirical.domain.scales import Choice, JudgeKind
 from umpirical.domain.stimuli import (
-    Expectation,
+    Family,
     FlippedVerdict,
     GivenLabel,
     GivenWinner,
@@ -24,16 +24,20 @@ from umpirical.domain.stimuli import (
 from umpirical.domain.trials import Layout, Order, Trial
 from umpirical.judges.factory import build_renderer
 from umpirical.judges.judge import prompt_id
+from umpirical.measures.counting.correctness import FORCED, Result
 from umpirical.models.requests import ChatRequest
 from umpirical.reports import numbers
 from umpirical.runs.judgments import reader_of
 from umpirical.runs.plan import request_for, shown
 from umpirical.runs.run import Run
 from umpirical.store.snapshots import RunSnapshot, snapshot
+from umpirical.text.diffs import Piece, signed, word_diff
 from umpirical.view.catalogue import opened
 from umpirical.view.index_page import RunLine
 from umpirical.view.requests import ViewRequest, notice, page
-from umpirical.view.table import TITLES, Option, TrialTable, UnknownValue, shard_size
+from umpirical.view.table import SORTS, TITLES, Filters, Option, Shares, TrialRow, TrialTable, UnknownValue, shard_size
+from umpirical.view.tables import OpenTable
+from umpirical.view.trial_words import MARKS, preview, previews, purpose, visible
 
 LIKELY_TWINS = 64
 """Trials of the other version that are looked through for the twin."""
@@ -57,6 +61,41 @@ class ShownTrial:
     response: JudgeResponse | None
     """None if it has not been asked yet."""
     outcome: Outcome | None
+    judge: JudgeKind
+    result: Result
+
+    @property
+    def mark(self) -> tuple[str, str]:
+        """The sign of the result, and its words."""
+        return MARKS[self.result]
+
+    @property
+    def tested(self) -> str:
+        return purpose(self.stimulus.family, self.stimulus.stratum, self.stimulus.delta)
+
+    @property
+    def title(self) -> str:
+        """The beginning of the task."""
+        return preview(self.stimulus.task.strip(), most=60)
+
+    @property
+    def texts(self) -> list[tuple[str, str]]:
+        """What the judge was shown, each with where it stood."""
+        seen = shown(self.stimulus, self.trial.presentation.order, self.judge)
+        return [("Answer", seen.first)] if seen.second is None else [("1", seen.first), ("2", seen.second)]
+
+    @property
+    def previews(self) -> list[tuple[str, str]]:
+        names, texts = zip(*self.texts, strict=True)
+        return list(zip(names, previews(texts), strict=True))
+
+    @property
+    def latency(self) -> str:
+        return numbers.milliseconds(self.response.latency_ms) if self.response and self.response.latency_ms else ""
+
+    @property
+    def cost(self) -> str:
+        return "" if self.response is None or self.response.cost is None else numbers.dollars(self.response.cost)
 
     @property
     def kind(self) -> str:
@@ -103,20 +142,24 @@ class ShownTrial:
 
     @property
     def expected(self) -> str:
-        return _expected(self.stimulus.expectation)
+        """What the design expects, in the words of what was said."""
+        return _expected_choice(self) if self.judge == "compare" else _expected_grade(self.stimulus)
 
 
 class Trials:
     """The trials of a run at one moment, by their place in the plan."""
 
-    def __init__(self, run: Run, now: RunSnapshot) -> None:
+    def __init__(self, run: Run, now: RunSnapshot, table: TrialTable) -> None:
         self.run = run
+        self._now, self._table = now, table
         self._size = shard_size(run)
         self._read = reader_of(run.judge)
         self._plan: Callable[[int], list[tuple[Trial, int]]] = lru_cache(maxsize=4)(
             lambda shard: list(run.store.plan_shard(shard))
         )
-        self._responses = lru_cache(maxsize=4)(now.responses)
+        self._results: Callable[[int], dict[int, Result]] = lru_cache(maxsize=4)(
+            lambda shard: table.results(shard * self._size, (shard + 1) * self._size - 1)
+        )
 
     def at(self, position: int) -> ShownTrial | None:
         """Returns the trial at a place in the plan; None if there is none."""
@@ -124,9 +167,24 @@ class Trials:
         if not 0 <= shard < self.run.shards or place >= len(self._plan(shard)):
             return None
         trial, part = self._plan(shard)[place]
-        response = self._responses(shard).get(trial.id)
-        outcome = None if response is None else self._read(response, trial.presentation)
-        return ShownTrial(position, trial, self.run.stimuli.part(part)[trial.stimulus_id], response, outcome)
+        # What is not in the table has no usable reply yet.
+        row = TrialRow(position, self._results(shard).get(position, "missing"), trial)
+        responses = self._now.some_responses(shard, {trial.id})
+        return self._shown(row, self.run.stimuli.part(part)[trial.stimulus_id], responses.get(trial.id))
+
+    def listed(self, rows: Iterable[TrialRow]) -> list[ShownTrial]:
+        """Returns the trials of a list. Of each file that they are in, only they are taken."""
+        rows, responses, wanted = [*rows], dict[str, JudgeResponse](), dict[int, set[str]]()
+        for row in rows:
+            wanted.setdefault(row.position // self._size, set()).add(row.trial.id)
+        for shard, trials in wanted.items():
+            responses |= self._now.some_responses(shard, trials)
+        stimuli = self._table.stimuli(row.trial.stimulus_id for row in rows)
+        return [self._shown(row, stimuli[row.trial.stimulus_id], responses.get(row.trial.id)) for row in rows]
+
+    def _shown(self, row: TrialRow, stimulus: Stimulus, response: JudgeResponse | None) -> ShownTrial:
+        outcome = None if response is None else self._read(response, row.trial.presentation)
+        return ShownTrial(row.position, row.trial, stimulus, response, outcome, self.run.judge.kind, row.result)
 
     def prompt(self, one: ShownTrial) -> tuple[list[Text], bool]:
         """Returns the messages that were sent, and whether they are the very ones: their digest is in the plan.
@@ -154,8 +212,9 @@ class Trials:
                     return self.at(near * self._size + place)
         return None
 
-    def other_version(self, one: ShownTrial, table: TrialTable) -> ShownTrial | None:
+    def other_version(self, one: ShownTrial) -> ShownTrial | None:
         """Returns the same question about the other version, in the same order."""
+        table = self._table
         way = one.trial.presentation
         shared, values = 'variant = ? and "order" = ?', [way.variant, way.order.value]
         if one.stimulus.crossed_pair and {"crossed_pair", "version"} <= table.columns:
@@ -174,10 +233,10 @@ class Trials:
 
 
 @contextmanager
-def looking(run: Run) -> Iterator[Trials]:
+def looking(run: Run, table: TrialTable) -> Iterator[Trials]:
     """Opens the trials of a run as they are now."""
     with snapshot(run.store) as now:
-        yield Trials(run, now)
+        yield Trials(run, now, table)
 
 
 def _is_turned(trial: Trial, one: Trial) -> bool:
@@ -185,20 +244,34 @@ def _is_turned(trial: Trial, one: Trial) -> bool:
     return trial.stimulus_id == one.stimulus_id and ways[0].order != ways[1].order and ways[0].pair == ways[1].pair
 
 
-def _expected(expectation: Expectation) -> str:
-    match expectation:
-        case GivenWinner(candidate=candidate):
-            return f"answer {'AB'[candidate] if candidate in (0, 1) else candidate} is better"
+UNSCORED = "no single right answer"
+
+
+def _expected_choice(one: ShownTrial) -> str:
+    stimulus, way = one.stimulus, one.trial.presentation
+    if isinstance(stimulus.expectation, GivenWinner):
+        first = (stimulus.expectation.candidate == 0) == (way.order is Order.AB)
+        slot = Choice.POSITION_1 if first else Choice.POSITION_2
+        return f"position {slot}, answer {one.content(slot)}"
+    return UNSCORED if stimulus.family == Family.SUBSET or way.variant == FORCED else "tie"
+
+
+def _expected_grade(stimulus: Stimulus) -> str:
+    match stimulus.expectation:
+        case GivenWinner():
+            # A pair is graded one answer at a time: what is right is the order of two grades.
+            relative = ""
         case NoPreference():
-            return "no preference"
+            relative = "lowest grade" if stimulus.family == Family.BLANK else ""
         case GivenLabel(label=label):
             return f"grade {label}"
         case SameVerdict():
-            return "same verdict as on the original"
+            relative = "same verdict as on the original"
         case FlippedVerdict():
-            return "different verdict than on the original"
+            relative = "different verdict than on the original"
         case _:
-            assert_never(expectation)
+            assert_never(stimulus.expectation)
+    return ", ".join(filter(None, [f"grade {stimulus.gold}" if stimulus.gold else "", relative])) or UNSCORED
 
 
 # The trials of a run, filtered and paged; and one trial with its twins.
@@ -229,40 +302,83 @@ class Beside:
     answer: Shown | None
 
 
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """A value of a filter that is a link: to the trials with it, or without the filter if it is chosen."""
+
+    words: str
+    count: int
+    query: str
+    is_chosen: bool
+    mark: str = ""
+
+
+FACETS = ("result", "family")
+"""The filters that are shown as links; the others are in a form."""
+
+
 def trials_page(request: ViewRequest) -> Response:
     """Lists trials by the filters in the address."""
     run, query = request.run(), request.query
     state = request.view.catalogue.state(run)
     table = request.view.tables.of(run)
-    shares = table.shares
     try:
-        filters = shares.read(query)
+        filters = table.shares.read(query)
         after = _number(dict(query).get("page", ""), otherwise=-1)
     except UnknownValue as unknown:
         return notice(request, 404, "No such trials", str(unknown))
-    found = table.table.page(filters, after=after)
+    shares = table.found(filters)
+    found = table.table.page(filters, shares, after=after)
+    with looking(opened(run), table.table) as trials:
+        rows = trials.listed(found.rows)
     return page(
         request,
         "trials.html",
         run=run,
         line=RunLine(run, state),
         filters=filters,
-        options=[(name, TITLES[name], _worth(shares.options(name, filters))) for name in TITLES],
+        results=[facet for facet in _facets("result", shares, filters) if facet.count or facet.is_chosen],
+        families=_facets("family", shares, filters),
+        options=[(name, TITLES[name], _worth(shares.options(name, filters))) for name in TITLES if name not in FACETS],
+        kept=[(name, value) for name in FACETS if isinstance(value := filters.value(name), str)],
+        sorts={name: _sorting(filters, name) for name in SORTS},
         total=shares.total(filters),
-        page=found,
+        rows=rows,
+        has_cost=any(row.cost for row in rows),
+        has_latency=any(row.latency for row in rows),
+        following=found.following,
         is_first=after < 0,
         behind=table.behind,
-        step=lambda value: "" if value is None else numbers.step(value),
     )
+
+
+def _facets(name: str, shares: Shares, filters: Filters) -> list[Facet]:
+    found = []
+    for option in shares.options(name, filters):
+        mark, words = MARKS.get(option.text, ("", purpose(option.text)))
+        other = filters.without(name) if option.is_chosen else filters.with_value(name, option.value)
+        found.append(Facet(words, option.count, other.query(), option.is_chosen, mark))
+    return found
+
+
+def _sorting(filters: Filters, name: str) -> tuple[str, str]:
+    """Returns the address of a list in another order, and how the list is ordered by it now."""
+    state = ("descending" if filters.is_reversed else "ascending") if filters.sort == name else ""
+    return filters.sorted_by(name).query(), state
 
 
 def trial_page(request: ViewRequest) -> Response:
     """Shows one trial, both orders and both versions."""
-    run = request.run()
-    table = request.view.tables.of(run).table
+    run, query = request.run(), request.query
+    found = request.view.tables.of(run)
+    table = found.table
     position = _number(request.http.path_params["position"], otherwise=-1)
-    whole = dict(request.query).get("whole") == "1"
-    with looking(opened(run)) as trials:
+    whole = dict(query).get("whole") == "1"
+    try:
+        filters = found.shares.read(query)
+    except UnknownValue as unknown:
+        return notice(request, 404, "No such trials", str(unknown))
+    with looking(opened(run), table) as trials:
         one = trials.at(position)
         if one is None:
             raise HTTPException(404, "This trial is not in the plan of this run.")
@@ -275,14 +391,69 @@ def trial_page(request: ViewRequest) -> Response:
             one=one,
             step="" if one.stimulus.delta is None else numbers.step(one.stimulus.delta),
             judge=trials.run.judge,
+            task=_cut(Text("Task", one.stimulus.task), whole=whole),
+            sides=_sides(one, table, whole=whole),
             prompt=[_cut(text, whole=whole) for text in texts],
             is_sent=is_sent,
             answer=_answer(one, whole=whole),
             facts=_facts(one),
             layout=_layout(one.trial.presentation.layout),
-            square=_square(trials, one, table, whole=whole),
+            square=_square(trials, one, whole=whole),
             whole=whole,
+            filters=filters,
+            previous=_beside(found, filters, position, is_backwards=True),
+            following=_beside(found, filters, position, is_backwards=False),
         )
+
+
+def _beside(table: OpenTable, filters: Filters, position: int, *, is_backwards: bool) -> int | None:
+    """Returns the trial before or after this one in the list that the reader came from."""
+    rows = table.table.page(filters, table.found(filters), after=position, size=1, is_backwards=is_backwards).rows
+    return rows[0].position if rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the texts that stand side by side, with what the other one does not have marked."""
+
+    title: str
+    pieces: tuple[Piece, ...]
+    blank: str
+    """What a text without visible characters consists of."""
+    excluded: int
+
+    @property
+    def is_marked(self) -> bool:
+        return any(piece.kind != "same" for piece in self.pieces)
+
+
+MOST_CHANGED = 0.5
+"""Share of a text up to which differences are marked. Texts that have little in common are easier to read without."""
+
+
+def _sides(one: ShownTrial, table: TrialTable, *, whole: bool) -> list[Side]:
+    """Returns what the judge was shown, compared: two answers, or a changed text and its original."""
+    texts = [
+        Text(f"Position {name}, answer {one.content(Choice(name))}" if one.judge == "compare" else name, text)
+        for name, text in one.texts
+    ]
+    if one.judge == "grade" and one.stimulus.parent:
+        originals = table.stimuli([one.stimulus.parent]).values()
+        texts = [Text("Original", each.candidates[0]) for each in originals] + [Text("Changed text", texts[0].words)]
+    cut = [_cut(text, whole=whole) for text in texts]
+    if len(cut) == 1:
+        return [_side(cut[0], [Piece("same", cut[0].words)])]
+    pieces = word_diff(cut[0].words, cut[1].words)
+    longest = max(len(text.words) for text in cut)
+    if sum(len(piece.text) for piece in pieces if piece.kind == "same") < (1 - MOST_CHANGED) * longest:
+        return [_side(text, [Piece("same", text.words)]) for text in cut]
+    kinds = ("removed", "added")
+    return [_side(text, [p for p in pieces if p.kind in ("same", kind)]) for text, kind in zip(cut, kinds, strict=True)]
+
+
+def _side(text: Shown, pieces: Iterable[Piece]) -> Side:
+    marked = tuple(p if p.kind == "same" else Piece(p.kind, signed(p.text)) for p in pieces)
+    return Side(text.title, marked, "" if text.words.strip() else visible(text.words), text.excluded)
 
 
 def _worth(options: list[Option]) -> list[Option]:
@@ -291,10 +462,10 @@ def _worth(options: list[Option]) -> list[Option]:
     return named if len(named) > 1 or any(option.is_chosen for option in named) else []
 
 
-def _square(trials: Trials, one: ShownTrial, table: TrialTable, *, whole: bool) -> list[list[Beside]]:
+def _square(trials: Trials, one: ShownTrial, *, whole: bool) -> list[list[Beside]]:
     """Returns the trial and its twins: a row for each version, a column for each order."""
     rows = [[one, trials.other_order(one)]]
-    if (version := trials.other_version(one, table)) is not None:
+    if (version := trials.other_version(one)) is not None:
         rows.append([version, trials.other_order(version)])
     if all(row[1] is None for row in rows):
         rows = [[row[0]] for row in rows]
@@ -337,11 +508,11 @@ def _facts(one: ShownTrial) -> list[tuple[str, str]]:
         ("Ended", response.finish_reason),
         ("Served by", response.served_by),
         ("Sent at", response.asked_at),
-        ("Took", numbers.milliseconds(response.latency_ms) if response.latency_ms else ""),
+        ("Took", one.latency),
         ("Attempts", f"{response.attempts:,}" if response.attempts > 1 else ""),
         ("Tokens in", "" if usage.input_tokens is None else f"{usage.input_tokens:,}"),
         ("Tokens out", "" if usage.output_tokens is None else f"{usage.output_tokens:,}"),
-        ("Cost", "" if response.cost is None else numbers.dollars(response.cost)),
+        ("Cost", one.cost),
     ]
     return [(name, value) for name, value in found if value]
 

@@ -124,3 +124,14 @@ def test_a_pair_counts_once_over_its_edits_and_by_the_others_if_one_has_no_verdi
     judgments = [row if row["parent"] else {**row, "outcome": "failed", "choice": None} for row in judgments[:-2]]
     found = {(each.test, each.group): each for each in counted(tmp_path, judgments).changes}
     assert (found["typos", ""].pairs, found["typos", ""].original_missing) == (0, 1)
+
+
+def test_an_edit_that_overturns_a_pair_is_shown_only_if_both_orders_have_a_reply(tmp_path):
+    found = []
+    for number, said in enumerate([("2", "1"), ("2", "u")]):
+        whole = pair(number, 0)
+        found += [*rows(whole, [("1", "2")]), *rows(pair(number, 0, "typos", "rejected", whole), [said])]
+    path = tmp_path / "judgments.parquet"
+    write_rows(path, found, judgment_schema(FACTS.columns))
+    with pairs_counts(path) as counts:
+        assert [(worst.edit, worst.right, worst.wrong) for worst in counts.worst()] == [("typos", 0.0, 1.0)]

@@ -19,7 +19,7 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.agent.page import render_agent_html, render_agent_markdown
 from umpirical.protocols.agent.record import AgentReport
-from umpirical.protocols.agent.report import SHELF, agent_report_of, held_to
+from umpirical.protocols.agent.report import FACTS, SHELF, agent_report_of, held_to
 from umpirical.protocols.agent.rewriting import (
     LEVEL_FAMILIES,
     AgentWriting,
@@ -225,6 +225,7 @@ class AgentProtocol(
     mark = "transcripts"
     spec = AgentStudySpec
     record = AgentReport
+    facts = FACTS
     answer_key = "umpirical.protocols.agent.protocol:answer_key"
 
     def open(self, spec: AgentStudySpec, folder: Path, *, outside: bool) -> AgentStudy:

@@ -132,7 +132,7 @@ qualify row_number() over (partition by p.variant order by correct_calls, wrong_
 union all
 select v.variant, v.test as edit, v.stimulus_id, correct_calls / 2 as "right", wrong_calls / 2 as wrong,
   position_1_calls / 2 as position_1
-from version v join whole_pair p using (variant, stimulus_id) where v.overturned > 0
+from version v join whole_pair p using (variant, stimulus_id) where complete and v.overturned > 0
 qualify row_number() over (partition by v.variant, v.test order by v.overturned desc, v.stimulus_id) <= {MOST_WORST}
 order by variant, edit, "right", wrong desc, stimulus_id
 """  # noqa: S608  # the number is ours

@@ -16,7 +16,7 @@ from umpirical.judges.prompt import columns_of, resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.pairs.page import render_pairs_html, render_pairs_markdown
 from umpirical.protocols.pairs.record import PairsReport
-from umpirical.protocols.pairs.report import held_to, pairs_report_of
+from umpirical.protocols.pairs.report import FACTS, held_to, pairs_report_of
 from umpirical.protocols.pairs.spec import SHELF, PairsPolicy, PairsStudy, PairsStudySpec, of_pairs
 from umpirical.protocols.pairs.stimuli import MadePairs, make_pairs, write_pairs_set
 from umpirical.protocols.protocol import (
@@ -169,6 +169,7 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsRepo
     mark = "dataset"
     spec = PairsStudySpec
     record = PairsReport
+    facts = FACTS
     answer_key = "umpirical.protocols.pairs.stimuli:answer_key"
 
     def marks(self, data: Mapping[str, Any]) -> bool:

@@ -38,7 +38,7 @@ from umpirical.protocols.stress.heat_map import INDEX
 from umpirical.protocols.stress.policy import SHELF, StressPolicy
 from umpirical.protocols.stress.record import StressReport
 from umpirical.protocols.stress.rendering import render_stress_markdown, render_stress_pages
-from umpirical.protocols.stress.report import held_to, read_stress, stress_report_of
+from umpirical.protocols.stress.report import FACTS, held_to, read_stress, stress_report_of
 from umpirical.protocols.stress.responses import ResponsesWriting, responses_left
 from umpirical.protocols.stress.spec import (
     HARNESS_NAMES,
@@ -234,6 +234,7 @@ class StressProtocol(
     mark = "dataset"
     spec = StressStudySpec
     record = StressReport
+    facts = FACTS
     answer_key = "umpirical.protocols.stress.design:answer_key"
 
     def open(self, spec: StressStudySpec, folder: Path, *, outside: bool) -> StressStudy:
