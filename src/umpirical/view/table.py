@@ -429,9 +429,30 @@ def _naming_damage(what: str) -> Iterator[None]:
 # What a run in progress has answered so far, read shard by shard into a table of this process's own.
 
 
-def shard_size(run: Run) -> int:
-    """Returns how many trials every shard but the last has. A trial's place in the plan follows from it."""
-    return run.store.planned(0) if run.shards else 1
+class Places:
+    """Where in the plan each shard begins: the place of a trial follows from it.
+
+    Every shard but the last has as many trials, unless they are rounds, of which there are few.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run, self._starts = run, [0]
+        size = run.store.planned(0) if run.shards else 1
+        self._size = 0 if "looks" in run.manifest else size
+
+    def first(self, shard: int) -> int:
+        """Returns the place of the first trial of a shard, or the end if it is behind the last."""
+        if self._size:
+            return shard * self._size
+        for known in range(len(self._starts) - 1, shard):
+            self._starts.append(self._starts[-1] + self._run.store.planned(known))
+        return self._starts[shard]
+
+    def shard(self, place: int) -> int:
+        """Returns the shard that a place is in."""
+        if self._size:
+            return place // self._size
+        return sum(self.first(shard + 1) <= place for shard in range(self._run.shards))
 
 
 class RunReading:
@@ -444,7 +465,7 @@ class RunReading:
         """Changes with every shard that is read."""
         self.read = self.answered = 0
         """Responses that are in the table, and that there were at the last look."""
-        self._size = shard_size(run)
+        self._places = Places(run)
         self._seen: dict[int, tuple[object, ...]] = {}
         self._rows: dict[int, int] = {}
         self._reader = reader_of(run.judge)
@@ -478,15 +499,15 @@ class RunReading:
         self.table.close()
 
     def _read(self, shard: int, now: RunSnapshot) -> list[dict[str, Any]]:
-        responses, rows = now.responses(shard), []
-        for place, (trial, part) in enumerate(self.run.store.plan_shard(shard)):
-            if place >= self._size:
+        responses, rows, end = now.responses(shard), [], self._places.first(shard + 1)
+        for place, (trial, part) in enumerate(self.run.store.plan_shard(shard), self._places.first(shard)):
+            if place >= end:
                 raise Damaged(f"shard {shard} of the plan has more trials than the first")
             if (response := responses.get(trial.id)) is not None:
                 outcome = self._reader(response, trial.presentation)
                 stimulus = self.run.stimuli.part(part)[trial.stimulus_id]
                 row = judgment_row(trial, stimulus, outcome, self._scale(trial), self.facts)
-                rows.append(row | {"position": shard * self._size + place})
+                rows.append(row | {"position": place})
         return rows
 
     def _scale(self, trial: Trial) -> Any:  # noqa: ANN401  # a scale, or none
@@ -495,10 +516,10 @@ class RunReading:
     def _replace(self, shard: int, rows: list[dict[str, Any]]) -> None:
         import pyarrow as pa
 
-        first = shard * self._size
+        first, end = self._places.first(shard), self._places.first(shard + 1)
         with self.table.cursor() as db:
             db.begin()
-            db.execute("delete from own.trial where position between ? and ?", [first, first + self._size - 1])
+            db.execute("delete from own.trial where position between ? and ?", [first, end - 1])
             if rows:
                 db.register("more", pa.Table.from_pylist(rows, schema=self._schema()))
                 db.execute("insert into own.trial select * from more")

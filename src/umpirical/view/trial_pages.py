@@ -35,7 +35,7 @@ from umpirical.text.diffs import Piece, signed, word_diff
 from umpirical.view.catalogue import opened
 from umpirical.view.index_page import RunLine
 from umpirical.view.requests import ViewRequest, notice, page
-from umpirical.view.table import SORTS, TITLES, Filters, Option, Shares, TrialRow, TrialTable, UnknownValue, shard_size
+from umpirical.view.table import SORTS, TITLES, Filters, Option, Places, Shares, TrialRow, TrialTable, UnknownValue
 from umpirical.view.tables import OpenTable
 from umpirical.view.trial_words import MARKS, preview, previews, purpose, visible
 
@@ -152,21 +152,22 @@ class Trials:
     def __init__(self, run: Run, now: RunSnapshot, table: TrialTable) -> None:
         self.run = run
         self._now, self._table = now, table
-        self._size = shard_size(run)
+        self._places = places = Places(run)
         self._read = reader_of(run.judge)
         self._plan: Callable[[int], list[tuple[Trial, int]]] = lru_cache(maxsize=4)(
             lambda shard: list(run.store.plan_shard(shard))
         )
         self._results: Callable[[int], dict[int, Result]] = lru_cache(maxsize=4)(
-            lambda shard: table.results(shard * self._size, (shard + 1) * self._size - 1)
+            lambda shard: table.results(places.first(shard), places.first(shard + 1) - 1)
         )
 
     def at(self, position: int) -> ShownTrial | None:
         """Returns the trial at a place in the plan; None if there is none."""
-        shard, place = divmod(position, self._size)
-        if not 0 <= shard < self.run.shards or place >= len(self._plan(shard)):
+        shard = self._places.shard(position)
+        plan = self._plan(shard) if 0 <= shard < self.run.shards else []
+        if not 0 <= (place := position - self._places.first(shard)) < len(plan):
             return None
-        trial, part = self._plan(shard)[place]
+        trial, part = plan[place]
         # What is not in the table has no usable reply yet.
         row = TrialRow(position, self._results(shard).get(position, "missing"), trial)
         responses = self._now.some_responses(shard, {trial.id})
@@ -176,7 +177,7 @@ class Trials:
         """Returns the trials of a list. Of each file that they are in, only they are taken."""
         rows, responses, wanted = [*rows], dict[str, JudgeResponse](), dict[int, set[str]]()
         for row in rows:
-            wanted.setdefault(row.position // self._size, set()).add(row.trial.id)
+            wanted.setdefault(self._places.shard(row.position), set()).add(row.trial.id)
         for shard, trials in wanted.items():
             responses |= self._now.some_responses(shard, trials)
         stimuli = self._table.stimuli(row.trial.stimulus_id for row in rows)
@@ -203,13 +204,13 @@ class Trials:
 
     def other_order(self, one: ShownTrial) -> ShownTrial | None:
         """Returns the same pair in the other order. A plan has both close to each other."""
-        shard = one.position // self._size
+        shard = self._places.shard(one.position)
         for near in (shard, shard + 1, shard - 1):
             if not 0 <= near < self.run.shards:
                 continue
             for place, (trial, _) in enumerate(self._plan(near)):
                 if _is_turned(trial, one.trial):
-                    return self.at(near * self._size + place)
+                    return self.at(self._places.first(near) + place)
         return None
 
     def other_version(self, one: ShownTrial) -> ShownTrial | None:

@@ -4,11 +4,13 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import Silent
+from tests.view.serving import viewing
 from umpirical.cli import main
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.datasheet.protocol import DATASHEET
@@ -153,6 +155,23 @@ def test_killed_while_a_round_is_planned_it_is_as_it_was(careful, tmp_path, monk
 def copy_stimuli(careful, folder):
     """They take seconds to make."""
     shutil.copytree(careful.folder.parent.parent / "stimuli", folder / "stimuli")
+
+
+@pytest.mark.parametrize("read", ["measured", "not measured"])
+def test_the_view_finds_every_trial_of_every_round(careful, tmp_path, read):
+    copy_stimuli(careful, tmp_path)
+    folder = shutil.copytree(careful.folder, tmp_path / "runs" / careful.folder.name)
+    if read == "not measured":
+        (folder / "judgments.parquet").unlink()
+    run = open_run(folder)
+    tasks = {stimulus.id: stimulus.task for stimulus in run.stimuli}
+    planned = [tasks[trial.stimulus_id] for shard in range(run.shards) for trial, _ in run.store.plan_shard(shard)]
+    first_of_last = len(planned) - run.store.planned(run.shards - 1)
+    with viewing(tmp_path) as view:
+        for place in (0, 20, first_of_last - 1, first_of_last, len(planned) - 1):
+            page = view.get(f"{view.run}/trials/{place}")
+            assert (page.status, planned[place].splitlines()[0] in unescape(page.text)) == (200, True), place
+        assert view.get(f"{view.run}/trials/{len(planned)}").status == 404
 
 
 def test_another_policy_goes_on_from_where_it_stopped(careful, tmp_path):
