@@ -59,6 +59,8 @@ def _output(value: object) -> object:
     return inert(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+_TITLE = re.compile(r"<h2[^>]*>(.*?)</h2>", re.DOTALL)
+
 _HEADING = re.compile(r'<h2 id="([\w-]+)"[^>]*>(.*?)</h2>', re.DOTALL)
 
 _TAG = re.compile(r"<[^>]*>")
@@ -167,6 +169,20 @@ def contents_of(sections: Sequence[Markup]) -> list[Heading]:
     found = (match for section in sections for match in _HEADING.finditer(section))
     # Both are parts of what was rendered, so they have been escaped, and what is marked up in a heading is taken out.
     return [Heading(Markup(match[1]), Markup(_TAG.sub("", match[2])).strip()) for match in found]  # noqa: S704
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A section that is folded until it is wanted."""
+
+    title: Markup
+    body: Markup
+
+
+def folds_of(sections: Sequence[Markup]) -> list[Fold]:
+    """Returns rendered sections to be folded, each under its own heading; those with nothing in them are dropped."""
+    shown = ((_TITLE.search(section), section) for section in sections if section.strip())
+    return [Fold(Markup(_TAG.sub("", found[1])).strip() if found else Markup("More"), body) for found, body in shown]  # noqa: S704
 
 
 def card_lines(protocol: str, record: Any) -> list[str]:  # noqa: ANN401  # of whichever protocol

@@ -1,0 +1,215 @@
+"""The first screen of a datasheet: the verdict in plain words, what it rests on, and failures to look at.
+
+Its numbers are those of the record, written as in the tables below it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from os.path import commonprefix
+
+from umpirical.domain.trials import BASELINE
+from umpirical.protocols.datasheet.record import AnswerRecord, Datasheet, ExampleRecord
+from umpirical.protocols.datasheet.tiles import Tile, named, own_checks, tiles, value_of, worst_first
+from umpirical.reports import numbers
+from umpirical.reports.decision import together
+from umpirical.reports.policy import at
+from umpirical.reports.record import CheckRecord, CheckVerdict
+
+SAID: Mapping[str, str] = {
+    "dark-current": "It names a winner between two blank or identical answers in {value} of cases.",
+    "raw-false-preference": "It names a winner between two equally good answers in {value} of calls.",
+    "positional-false-preference": "It picks the same position in both orders in {value} of equally good pairs.",
+    "stable-cross-sensitivity": "It prefers one wording over another of equal quality in {value} of pairs.",
+    "target-sensitivity": "It picks the better answer in only {value} of calls{at}.",
+    "task-following": "Its preference follows the task in only {value} of crossed pairs{at}.",
+    "task-blind-preference": "It prefers the same answer no matter what the task asks, in {value} of crossed pairs.",
+    "conflict-excess": "It errs more often if the worse answer is the longer one{at}: {value}.",
+    "figure-sensitivity": "It picks the answer with the right figures in only {value} of calls{at}.",
+    "figure-following": "Its preference follows the figures in the task in only {value} of crossed pairs.",
+    "abstention-rate": "It gives no verdict in {value} of calls.",
+    "unparsed-rate": "{value} of its replies cannot be read.",
+    "failure-rate": "{value} of its calls failed.",
+}
+"""What a judge that fails a check does, in plain words. Any other check is named by its title."""
+
+GRADED: Mapping[str, str] = {
+    "dark-current": "It gives a blank answer more than the lowest grade in {value} of cases.",
+    "raw-false-preference": "It gives two equally good answers different grades in {value} of pairs.",
+    "target-sensitivity": "It gives the better answer the higher grade in only {value} of pairs{at}.",
+    "grade-concordance": "It gives the better answer the higher grade in only {value} of pairs.",
+    "grade-spread": "Its grades of equally good answers are {value} grades apart.",
+    "figure-sensitivity": "It gives right figures the higher grade in only {value} of pairs{at}.",
+}
+
+WHOLE, PARTS = "raw-false-preference", ("positional-false-preference", "stable-cross-sensitivity")
+"""A part that fails says more than the whole."""
+
+COUNTED: Mapping[CheckVerdict, str] = {
+    "FAIL": "failed",
+    "PASS": "passed",
+    "INCONCLUSIVE": "inconclusive",
+    "N/A": "not measured",
+}
+
+MOST_FAILURES = 3
+LONGEST_TASK, LONGEST_ANSWER = 130, 110
+LEAD = 24
+"""How many characters before the first difference of two answers are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One wrong verdict, short enough to read at a glance."""
+
+    title: str
+    task: str
+    answers: tuple[tuple[str, str], ...]
+    """The name and the text of each."""
+    said: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What the first screen shows besides the charts and the next steps."""
+
+    worst: str
+    """The worst failure, or what passes or is open if nothing fails: a sentence with its number."""
+    others: str
+    """What else fails; empty if nothing does."""
+    blocked: tuple[str, ...]
+    """Gates that the test cases failed: no verdict rests on such test cases."""
+    counts: str
+    tiles: tuple[Tile, ...]
+    failures: tuple[Failure, ...]
+
+
+def overview_of(sheet: Datasheet) -> Overview:
+    """Returns the first screen of a datasheet."""
+    held = worst_first(own_checks(sheet))
+    gates = sheet.stimuli.gates if sheet.stimuli else []
+    failed = [check for check in held if check.verdict == "FAIL"]
+    if {*PARTS} & {check.measure for check in failed}:
+        failed.sort(key=lambda check: check.measure == WHOLE)
+    return Overview(
+        worst=_worst(sheet, [*failed, *held]),
+        others=_others(failed[1:]),
+        blocked=tuple(gate.name for gate in gates if gate.blocks and not gate.passed),
+        counts=_counts(held),
+        tiles=tuple(tiles(sheet)),
+        failures=tuple(_failure(sheet, example) for example in _chosen(sheet, failed)),
+    )
+
+
+def _worst(sheet: Datasheet, held: list[CheckRecord]) -> str:
+    if not held:
+        return "This record has no checks."
+    worst = held[0]
+    value, wanted = value_of(sheet, worst), numbers.threshold(worst.kind, worst.value, worst.measure)
+    match worst.verdict:
+        case "FAIL":
+            said = (GRADED if sheet.judge.kind == "grade" else SAID).get(worst.measure)
+            if said is None or worst.failing:
+                return f"It fails on {named(worst)}: {value} (must be {wanted})."
+            return f"{said.format(value=value, at=at(worst.stratum))[:-1]} (must be {wanted})."
+        case "INCONCLUSIVE":
+            unclear = f"{_capital(named(worst))} is inconclusive: {value or 'unknown'} (must be {wanted})"
+            return f"No check failed. {unclear}."
+        case "N/A":
+            return f"No check failed. {_capital(named(worst))} was not measured: {worst.why}."
+        case "PASS":
+            return "No check failed, and none is open."
+
+
+def _others(failed: list[CheckRecord]) -> str:
+    """Names what else fails, each measure once."""
+    names = list(dict.fromkeys((check.title or check.measure).lower() for check in failed))
+    return f"It also fails on {together(names)}." if names else ""
+
+
+def _counts(held: list[CheckRecord]) -> str:
+    """Counts the checks by verdict, those that failed first."""
+    counted, total = Counter(check.verdict for check in held), len(held)
+    if not total or counted["PASS"] == total:
+        return f"All {total} checks passed" if total else ""
+    first, *rest = [f"{counted[verdict]} {word}" for verdict, word in COUNTED.items() if counted[verdict]]
+    number, _, word = first.partition(" ")
+    return " · ".join([f"{number} of {numbers.count(total)} checks {word}", *rest])
+
+
+def _chosen(sheet: Datasheet, failed: list[CheckRecord]) -> list[ExampleRecord]:
+    """Returns one example of each kind of failure, those of the worst checks first."""
+    order = [check.measure for check in failed]
+
+    def key(example: ExampleRecord) -> tuple[bool, int]:
+        # Examples of the length conflict are kept under the name of the measure that counts them.
+        name = "conflict-excess" if example.measure == "conflict-loss" else example.measure
+        return example.variant != BASELINE, order.index(name) if name in order else len(order)
+
+    first: dict[str, ExampleRecord] = {}
+    for example in sorted(sheet.examples, key=key):
+        first.setdefault(example.measure, example)
+    return list(first.values())[:MOST_FAILURES]
+
+
+KINDS = {
+    "dark-current": "Blank or identical answers",
+    "positional-false-preference": "Equally good answers: same position twice",
+    "stable-cross-sensitivity": "Equally good answers: one wording preferred",
+    "conflict-loss": "The worse answer is the longer one",
+    "target-sensitivity": "One answer is better",
+}
+
+
+def _failure(sheet: Datasheet, example: ExampleRecord) -> Failure:
+    one, two = example.candidate_a, example.candidate_b
+    # Texts that begin alike are shown from where they differ.
+    start = len(commonprefix([one, two])) if one != two else 0
+    start = max(0, start - LEAD) if start > LONGEST_ANSWER // 2 else 0
+    answers = [("Answer A", short(one, LONGEST_ANSWER, start))]
+    if sheet.judge.kind == "compare" or two:
+        same = one == two and one.strip()
+        answers.append(("Answer B", "(the same text)" if same else short(two, LONGEST_ANSWER, start)))
+    return Failure(
+        title=KINDS.get(example.measure, example.measure),
+        task=short(example.task, LONGEST_TASK),
+        answers=tuple(answers),
+        said="; ".join(_said(sheet.judge.kind, example.answers)),
+        right=example.expectation,
+    )
+
+
+def _said(kind: str, answers: list[AnswerRecord]) -> Iterator[str]:
+    for answer in answers:
+        first = "A" if answer.order == "ab" else "B"
+        if kind == "grade":
+            yield f"{answer.said} for answer {first}"
+        else:
+            said = answer.said.upper() if answer.said in ("a", "b") else answer.said
+            yield f"{said} when {first} came first"
+
+
+def short(text: str, most: int, start: int = 0) -> str:
+    """Returns a text on one line, cut to a length; blank text is described.
+
+    >>> short("one two  three", 8), short("", 8), short("    ", 8), short("one two three", 20, 4)
+    ('one two…', '(empty)', '(4 spaces)', '…two three')
+    """
+    if not text.strip():
+        return blank_words(text)
+    line = " ".join(text[start:].split())
+    return f"{'…' if start else ''}{line[:most].rstrip()}{'…' if len(line) > most else ''}"
+
+
+def blank_words(text: str) -> str:
+    """Describes a text that shows nothing."""
+    if not text:
+        return "(empty)"
+    size = numbers.count(len(text))
+    kind = "space" if set(text) == {" "} else "blank character"
+    return f"({size} {numbers.units(kind, len(text))})"
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
