@@ -406,7 +406,8 @@ def _would_change(held: Sequence[CheckRecord]) -> list[str]:
         said.append(f"{check_name(check)}, {check.verdict}, {kind}: {check.why}.")
         if check.essential and check.state in {"broken", "open"}:
             said += [
-                f"{check_name(check)} would be compensated by {check_name(need, small=True)}, {need.verdict}: {need.why}."
+                f"{check_name(check)} would be compensated by {check_name(need, small=True)}, {need.verdict}: "
+                f"{need.why}."
                 for cure in check.cures
                 for need in cure.needs
                 if need.measure != check.measure and need.verdict != "PASS"

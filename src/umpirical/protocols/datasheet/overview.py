@@ -6,11 +6,19 @@ Its numbers are those of the record, written as in the tables below it.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from os.path import commonprefix
 
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.record import AnswerRecord, Datasheet, ExampleRecord
-from umpirical.protocols.datasheet.tiles import Tile, named, own_checks, tiles, value_of, worst_first
+from umpirical.protocols.datasheet.tiles import (
+    Tile,
+    could_be,
+    failures,
+    named,
+    own_checks,
+    tiles,
+    value_of,
+    worst_first,
+)
 from umpirical.reports import numbers
 from umpirical.reports.decision import together
 from umpirical.reports.policy import at
@@ -42,9 +50,6 @@ GRADED: Mapping[str, str] = {
     "figure-sensitivity": "It gives right figures the higher grade in only {value} of pairs{at}.",
 }
 
-WHOLE, PARTS = "raw-false-preference", ("positional-false-preference", "stable-cross-sensitivity")
-"""A part that fails says more than the whole."""
-
 COUNTED: Mapping[CheckVerdict, str] = {
     "FAIL": "failed",
     "PASS": "passed",
@@ -52,8 +57,9 @@ COUNTED: Mapping[CheckVerdict, str] = {
     "N/A": "not measured",
 }
 
-MOST_FAILURES = 3
-LONGEST_TASK, LONGEST_ANSWER = 130, 110
+MOST_FAILURES, MOST_NAMED = 3, 4
+LONGEST = 90
+"""Characters of a task or an answer that are shown."""
 LEAD = 24
 """How many characters before the first difference of two answers are shown."""
 
@@ -78,6 +84,8 @@ class Overview:
     """The worst failure, or what passes or is open if nothing fails: a sentence with its number."""
     others: str
     """What else fails; empty if nothing does."""
+    needs: str
+    """What an open verdict waits for; empty for any other."""
     blocked: tuple[str, ...]
     """Gates that the test cases failed: no verdict rests on such test cases."""
     counts: str
@@ -89,12 +97,11 @@ def overview_of(sheet: Datasheet) -> Overview:
     """Returns the first screen of a datasheet."""
     held = worst_first(own_checks(sheet))
     gates = sheet.stimuli.gates if sheet.stimuli else []
-    failed = [check for check in held if check.verdict == "FAIL"]
-    if {*PARTS} & {check.measure for check in failed}:
-        failed.sort(key=lambda check: check.measure == WHOLE)
+    failed = failures(sheet)
     return Overview(
         worst=_worst(sheet, [*failed, *held]),
-        others=_others(failed[1:]),
+        others=f"It also fails on {_titles(failed[1:])}." if failed[1:] else "",
+        needs=_needs(sheet, held),
         blocked=tuple(gate.name for gate in gates if gate.blocks and not gate.passed),
         counts=_counts(held),
         tiles=tuple(tiles(sheet)),
@@ -114,28 +121,38 @@ def _worst(sheet: Datasheet, held: list[CheckRecord]) -> str:
                 return f"It fails on {named(worst)}: {value} (must be {wanted})."
             return f"{said.format(value=value, at=at(worst.stratum))[:-1]} (must be {wanted})."
         case "INCONCLUSIVE":
-            unclear = f"{_capital(named(worst))} is inconclusive: {value or 'unknown'} (must be {wanted})"
-            return f"No check failed. {unclear}."
+            least = f", but could be {could_be(worst)}" if could_be(worst) else ""
+            found = f"{value or 'no value'}{least} (must be {wanted})"
+            return f"No check failed. {_capital(named(worst))} is inconclusive: {found}."
         case "N/A":
-            return f"No check failed. {_capital(named(worst))} was not measured: {worst.why}."
+            why = "" if worst.why == "not measured" else f": {worst.why}"
+            return f"No check failed. {_capital(named(worst))} was not measured{why}."
         case "PASS":
-            return "No check failed, and none is open."
+            return f"All {numbers.count(len(held))} checks passed."
 
 
-def _others(failed: list[CheckRecord]) -> str:
-    """Names what else fails, each measure once."""
-    names = list(dict.fromkeys((check.title or check.measure).lower() for check in failed))
-    return f"It also fails on {together(names)}." if names else ""
+def _needs(sheet: Datasheet, held: list[CheckRecord]) -> str:
+    if sheet.decision is None or sheet.decision.verdict != "not-enough-data":
+        return ""
+    waits = [check for check in held if check.essential and check.state == "open" and check.verdict != "FAIL"]
+    return f"More data is needed for {_titles(waits)}." if waits else ""
+
+
+def _titles(checks: list[CheckRecord]) -> str:
+    """Names what checks are about, each measure once, and no more than a reader keeps in mind."""
+    names = list(dict.fromkeys((check.title or check.measure).lower() for check in checks))
+    more = len(names) - MOST_NAMED
+    return together(names if more < 2 else [*names[:MOST_NAMED], f"{more} others"])
 
 
 def _counts(held: list[CheckRecord]) -> str:
     """Counts the checks by verdict, those that failed first."""
     counted, total = Counter(check.verdict for check in held), len(held)
-    if not total or counted["PASS"] == total:
-        return f"All {total} checks passed" if total else ""
+    if not total:
+        return ""
     first, *rest = [f"{counted[verdict]} {word}" for verdict, word in COUNTED.items() if counted[verdict]]
     number, _, word = first.partition(" ")
-    return " · ".join([f"{number} of {numbers.count(total)} checks {word}", *rest])
+    return " · ".join([f"{number} of {numbers.count(total)} {numbers.units('check', total)} {word}", *rest])
 
 
 def _chosen(sheet: Datasheet, failed: list[CheckRecord]) -> list[ExampleRecord]:
@@ -155,8 +172,8 @@ def _chosen(sheet: Datasheet, failed: list[CheckRecord]) -> list[ExampleRecord]:
 
 KINDS = {
     "dark-current": "Blank or identical answers",
-    "positional-false-preference": "Equally good answers: same position twice",
-    "stable-cross-sensitivity": "Equally good answers: one wording preferred",
+    "positional-false-preference": "Equally good answers, same position",
+    "stable-cross-sensitivity": "Equally good answers, same wording",
     "conflict-loss": "The worse answer is the longer one",
     "target-sensitivity": "One answer is better",
 }
@@ -164,20 +181,24 @@ KINDS = {
 
 def _failure(sheet: Datasheet, example: ExampleRecord) -> Failure:
     one, two = example.candidate_a, example.candidate_b
-    # Texts that begin alike are shown from where they differ.
-    start = len(commonprefix([one, two])) if one != two else 0
-    start = max(0, start - LEAD) if start > LONGEST_ANSWER // 2 else 0
-    answers = [("Answer A", short(one, LONGEST_ANSWER, start))]
+    start = _start(one, two)
+    answers = [("Answer A", short(one, LONGEST, start))]
     if sheet.judge.kind == "compare" or two:
         same = one == two and one.strip()
-        answers.append(("Answer B", "(the same text)" if same else short(two, LONGEST_ANSWER, start)))
+        answers.append(("Answer B", "(the same text)" if same else short(two, LONGEST, start)))
     return Failure(
         title=KINDS.get(example.measure, example.measure),
-        task=short(example.task, LONGEST_TASK),
+        task=short(example.task, LONGEST),
         answers=tuple(answers),
         said="; ".join(_said(sheet.judge.kind, example.answers)),
         right=example.expectation,
     )
+
+
+def _start(one: str, two: str) -> int:
+    """Returns where to begin with two texts: shortly before they differ, if that would not be seen otherwise."""
+    differ = next((place for place, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), 0)
+    return one.rfind(" ", 0, differ - LEAD) + 1 if differ > LONGEST // 2 else 0
 
 
 def _said(kind: str, answers: list[AnswerRecord]) -> Iterator[str]:

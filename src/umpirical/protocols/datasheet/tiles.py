@@ -31,6 +31,8 @@ MEASURES: Mapping[str, Sequence[str]] = {
 """The measures whose checks feed each tile. A preference between equal answers is in its two parts: by position and by
 wording."""
 
+WHOLE, PARTS = "raw-false-preference", ("positional-false-preference", "stable-cross-sensitivity")
+
 MARKS: Mapping[CheckVerdict, Mark] = {"PASS": "pass", "FAIL": "fail", "INCONCLUSIVE": "open", "N/A": "none"}
 
 
@@ -46,6 +48,8 @@ class Tile:
     """What the value is; without a value, why there is none."""
     threshold: str
     """Empty without a check."""
+    bound: str
+    """What an open check cannot rule out; empty for any other."""
     anchor: str
     """Where on the page its check is."""
 
@@ -84,6 +88,14 @@ def worst_first(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
     return sorted(checks, key=key)
 
 
+def failures(sheet: Datasheet) -> list[CheckRecord]:
+    """Returns the checks of the own prompt that failed, the worst first; a part that fails says more than the whole."""
+    failed = [check for check in worst_first(own_checks(sheet)) if check.verdict == "FAIL"]
+    if {*PARTS} & {check.measure for check in failed}:
+        failed.sort(key=lambda check: check.measure == WHOLE)
+    return failed
+
+
 def _rank(check: CheckRecord) -> int:
     """A check without a result is open if the verdict needs it, and says nothing if it does not."""
     order: dict[CheckVerdict, int] = {"FAIL": 0, "INCONCLUSIVE": 1, "N/A": 2 if check.essential else 4, "PASS": 3}
@@ -96,15 +108,16 @@ def _tile(sheet: Datasheet, name: str, measures: Sequence[str]) -> Tile:
     if not held:
         graded = sheet.judge.kind == "grade" and name in {"Position", "Follows the task"}
         why = "it grades one answer at a time" if graded else "the policy has no check on it"
-        return Tile(name=name, mark="none", value="", about=why, threshold="", anchor="ratings")
+        return Tile(name=name, mark="none", value="", about=why, threshold="", bound="", anchor="ratings")
     check = held[0]
     value = value_of(sheet, check)
     return Tile(
         name=name,
         mark=MARKS[check.verdict],
         value=value,
-        about=named(check) if value else f"{named(check)}: {check.why}",
+        about=named(check) if value or check.why == "not measured" else f"{named(check)}: {check.why}",
         threshold=numbers.threshold(check.kind, check.value, check.measure),
+        bound=could_be(check),
         anchor=anchors(sheet)[check.variant, check.measure, check.stratum],
     )
 
@@ -114,6 +127,14 @@ def named(check: CheckRecord) -> str:
     if check.failing:
         return f"{(check.title or check.measure).lower()}: {part_words(check.failing[0].part)}"
     return check_name(check, small=True)
+
+
+def could_be(check: CheckRecord) -> str:
+    """Returns what an open check cannot rule out; empty for any other."""
+    # The bound of a difference of shares may be one that no judge can reach.
+    if check.verdict != "INCONCLUSIVE" or check.bound is None or not 0 <= check.bound <= 1:
+        return ""
+    return numbers.beside(check.bound, check.value, "rate")
 
 
 def value_of(sheet: Datasheet, check: CheckRecord) -> str:
