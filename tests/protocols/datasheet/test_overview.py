@@ -12,9 +12,10 @@ from umpirical.protocols.datasheet.overview import blank_words, overview_of, sho
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.datasheet.reading import next_steps
 from umpirical.protocols.datasheet.record import Datasheet
-from umpirical.protocols.datasheet.tiles import MEASURES, Tile, failures, measure_of, own_checks, tiles
+from umpirical.protocols.datasheet.tiles import MEASURES, failures, measure_of, own_checks, tiles
 from umpirical.reports import numbers
 from umpirical.reports.record import PartRecord
+from umpirical.reports.tiles import Tile
 
 from .samples import SAMPLES, datasheet, estimate, example, grading, measure, nothing, paper, run
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.record import AnswerRecord, Datasheet, ExampleRecord
 from umpirical.protocols.datasheet.tiles import (
-    Tile,
     could_be,
     failures,
     named,
@@ -23,6 +22,7 @@ from umpirical.reports import numbers
 from umpirical.reports.decision import together
 from umpirical.reports.policy import at
 from umpirical.reports.record import CheckRecord, CheckVerdict
+from umpirical.reports.tiles import Tile
 
 SAID: Mapping[str, str] = {
     "dark-current": "It names a winner between two blank or identical answers in {value} of cases.",

@@ -279,10 +279,13 @@ def true_value_words(measure: MeasureRecord) -> str:
 
 def _variant(datasheet: Datasheet, name: str, measures: Sequence[MeasureRecord]) -> Variant:
     in_parts = [part for part, _ in charts.PARTS]
+    # Measures that have a check come first: they decide.
+    held = {check.measure for check in datasheet.checks}
+    ratings = sorted(ratings_of(datasheet, name), key=lambda rating: _of(rating) not in held)
     grades = [row for row in datasheet.grades if row.variant == name]
     return Variant(
         name=name,
-        ratings=tuple(tuple(group) for _, group in groupby(ratings_of(datasheet, name), key=_of)),
+        ratings=tuple(tuple(group) for _, group in groupby(ratings, key=_of)),
         groups=tuple(tuple(group) for _, group in groupby(measures, key=lambda m: (m.name, m.title, m.about))),
         curve=charts.psychometric_curve(measures),
         steps=tuple(sorted((m for m in measures if m.name in CURVE), key=_step)),

@@ -1,12 +1,6 @@
-"""Six tiles: what a reader asks first of a judge, each answered by the check that decides it.
-
-Every place that shows a judge at a glance reads them here, so that none shows another value or mark. A tile adds
-nothing to the record: its value, threshold and mark are those of one check.
-"""
+"""The six tiles of a datasheet: which checks feed each, and which of them decides."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
@@ -16,9 +10,7 @@ from umpirical.reports.decision import check_name, excess
 from umpirical.reports.parts import part_words
 from umpirical.reports.policy import EACH_PART
 from umpirical.reports.record import CheckRecord, CheckVerdict, MeasureRecord
-
-Mark = Literal["pass", "fail", "open", "none"]
-"""What a tile comes to. `none`: nothing was checked."""
+from umpirical.reports.tiles import Mark, Tile
 
 MEASURES: Mapping[str, Sequence[str]] = {
     "Blank inputs": ("dark-current",),
@@ -34,24 +26,6 @@ wording."""
 WHOLE, PARTS = "raw-false-preference", ("positional-false-preference", "stable-cross-sensitivity")
 
 MARKS: Mapping[CheckVerdict, Mark] = {"PASS": "pass", "FAIL": "fail", "INCONCLUSIVE": "open", "N/A": "none"}
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """One of the six."""
-
-    name: str
-    mark: Mark
-    value: str
-    """As it is written in the table of checks; empty if nothing was measured."""
-    about: str
-    """What the value is; without a value, why there is none."""
-    threshold: str
-    """Empty without a check."""
-    bound: str
-    """What an open check cannot rule out; empty for any other."""
-    anchor: str
-    """Where on the page its check is."""
 
 
 def own_checks(sheet: Datasheet) -> list[CheckRecord]:
