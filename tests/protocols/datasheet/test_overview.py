@@ -115,7 +115,7 @@ def test_the_first_screen_in_words(demo):
         "9 of 17 checks failed · 6 passed · 2 inconclusive",
         "✗ Fail Position 93% position bias, at most 10%",
         "? Open Wording and length 6% wording bias, at most 10%; could be 14%",
-        "✓ Pass Usable replies 0% unparsed replies, at most 2%",
+        "✓ Pass Unusable replies 0% unparsed replies, at most 2%",
         "tell it to call a tie if both answers are blank or the same",
         "Answer A (3 spaces) Answer B (2 blank characters)",
         "It said A when A came first; B when B came first Right neither answer is better",

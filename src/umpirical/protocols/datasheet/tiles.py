@@ -18,7 +18,7 @@ MEASURES: Mapping[str, Sequence[str]] = {
     "Wording and length": ("stable-cross-sensitivity", "grade-spread", "conflict-excess"),
     "Small differences": ("target-sensitivity", "grade-concordance", "missed-differences"),
     "Follows the task": ("task-following", "task-blind-preference", "figure-sensitivity", "figure-following"),
-    "Usable replies": ("unparsed-rate", "failure-rate", "abstention-rate"),
+    "Unusable replies": ("unparsed-rate", "failure-rate", "abstention-rate"),
 }
 """The measures whose checks feed each tile. A preference between equal answers is in its two parts: by position and by
 wording."""
