@@ -147,8 +147,9 @@ def next_steps(sheet: Datasheet) -> list[Step]:
                 others,
             ]
         case "not-enough-data":
-            # What has failed already is worth changing before anything is spent on the rest.
-            return [_settling(sheet, run, again), *([_changing(sheet, again)] if _hint(sheet) else []), others]
+            # What has failed already is worth changing before anything is spent on the rest, once the run is complete.
+            failed = _hint(sheet) and not why_unfinished(complete=sheet.complete, audit=sheet.audit)
+            return [_settling(sheet, run, again), *([_changing(sheet, again)] if failed else []), others]
 
 
 def _changing(sheet: Datasheet, again: str) -> Step:
