@@ -1,4 +1,4 @@
-"""Draws card.png: the verdict and six measures of a judge of `umpirical demo`, readable at half its size."""
+"""Draws card.png: the verdict and the six tiles of a judge of `umpirical demo`, readable at half its size."""
 
 import sys
 import tempfile
@@ -9,22 +9,16 @@ from string import Template
 from playwright.sync_api import sync_playwright
 
 from umpirical.progress import watch_run
-from umpirical.protocols.datasheet.report import Datasheet
-from umpirical.reports.numbers import measured_interval, measured_value
+from umpirical.protocols.datasheet.overview import overview_of
+from umpirical.protocols.datasheet.record import Datasheet
+from umpirical.protocols.datasheet.tiles import tiles
+from umpirical.reports.tiles import Tile
 from umpirical.study.demo import run_demo
 
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 
-TILES = {
-    "Blank inputs": ("dark-current", "", "names a winner between blank answers"),
-    "Position": ("positional-false-preference", "", "picks the same position in equal pairs"),
-    "Wording": ("stable-cross-sensitivity", "", "keeps to one wording in equal pairs"),
-    "Small differences": ("target-sensitivity", "1", "right if one requirement differs"),
-    "Follows the task": ("task-following", "5", "prefers the right answer under both tasks"),
-    "Usable replies": ("unparsed-rate", "", "could not be parsed"),
-}
-"""A measure, the part of the design, and what its share counts."""
+SIGNS = {"pass": "✓", "fail": "✗", "open": "?", "none": "–"}
 
 PAGE = Template("""<!doctype html><meta charset="utf-8"><style>
 * { box-sizing: border-box; margin: 0 }
@@ -33,7 +27,7 @@ h1 { font-size: 52px; color: #b42318 } h1 small { float: right; font-size: 26px;
 p { margin: 14px 0 30px; font-size: 30px }
 main { display: grid; grid-template-columns: repeat(3, 1fr); gap: 22px }
 div { padding: 18px 22px; border-left: 10px solid #2e7d4f; background: #f6f8fa } div.fail { border-color: #b42318 }
-div.open { border-color: #b7791f }
+div.open { border-color: #b7791f } div.none { border-color: #57606a }
 b { display: block; font-size: 40px } b small { font-size: 22px; font-weight: 400; color: #57606a }
 span { font-size: 20px; color: #57606a }
 </style><h1>$verdict<small>$judge, $calls calls</small></h1><p>$sentence</p><main>$tiles</main>""")
@@ -60,24 +54,20 @@ def card(sheet: Datasheet) -> str:
     decision = sheet.decision
     if decision is None:
         sys.exit("the demo has no decision")
-    sentence = "It picks the first answer almost every time, whatever the answers say."
-    tiles = "".join(tile(sheet, title) for title in TILES)
     return PAGE.substitute(
         verdict=escape(decision.title),
         judge=escape(sheet.judge.name),
         calls=f"{sheet.run.trials:,}",
-        sentence=sentence,
-        tiles=tiles,
+        sentence=escape(overview_of(sheet).worst),
+        tiles="".join(map(drawn, tiles(sheet))),
     )
 
 
-def tile(sheet: Datasheet, title: str) -> str:
-    name, stratum, words = TILES[title]
-    record = next(one for one in sheet.measures if (one.name, one.stratum, one.variant) == (name, stratum, "baseline"))
-    states = [check.verdict for check in sheet.checks if (check.measure, check.stratum) == (name, stratum)]
-    state = "fail" if "FAIL" in states else "open" if "INCONCLUSIVE" in states else "pass"
-    shown, bounds = measured_value(record, record.result), measured_interval(record, record.result.interval)
-    return f'<div class="{state}">{title}<b>{shown} <small>{bounds}</small></b><span>{words}</span></div>'
+def drawn(tile: Tile) -> str:
+    return (
+        f'<div class="{tile.mark}">{SIGNS[tile.mark]} {tile.name}<b>{tile.value} <small>{tile.threshold}</small></b>'
+        f"<span>{tile.about}</span></div>"
+    )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import pytest
 
 from tests.hostile import HOSTILE
 from umpirical.domain.errors import UsageError
+from umpirical.protocols.datasheet.tiles import MEASURES
 from umpirical.view.gallery import write_gallery
 
 from . import studies
@@ -25,7 +26,9 @@ def test_it_has_a_card_and_a_page_for_each_judge(gallery, measured):
     assert {path.name for path in folder.iterdir()} == {"index.html", "gallery.json", f"{measured.name}.html"}
     assert f'href="{measured.name}.html"' in text
     assert "Do not use" in text
-    assert "Blank-input preference" in text
+    assert [text.count(f">{name}</span>") for name in MEASURES] == [1] * 6
+    assert f'href="{measured.name}.html#check-1"' in text
+    assert 'id="check-1"' in (folder / f"{measured.name}.html").read_text()
     page = check_inert(text)
     assert page.scripts == []
     assert "http" not in text.replace("http-equiv", "")

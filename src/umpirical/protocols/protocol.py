@@ -34,6 +34,7 @@ from umpirical.reports.decision import EXIT_CODES, INCOMPLETE, VerdictRecord
 from umpirical.reports.gate import HeldCheck, own_checks
 from umpirical.reports.policy import NamedPolicy, Shelf
 from umpirical.reports.record import Record, record_json, schema_text, why_unfinished
+from umpirical.reports.tiles import Tile
 from umpirical.runs.judgments import Facts
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
@@ -364,6 +365,10 @@ class RecordProtocol(_Named, ABC, Generic[RecordT]):
     @abstractmethod
     def card(self, record: RecordT) -> str:
         """Renders the record as one screen of Markdown."""
+
+    def tiles(self, record: RecordT) -> Sequence[Tile]:  # noqa: ARG002
+        """Returns what a reader asks first, for places that show a judge at a glance. The anchors are of its page."""
+        return ()
 
     def write(self, record: RecordT, folder: Path) -> Documents:
         """Writes the record, and the documents that are pure functions of it."""

@@ -289,7 +289,7 @@ def _unmeasured(held: Sequence[CheckRecord]) -> Iterator[str]:
     names: dict[str, list[str]] = {}
     for check in held:
         if check.verdict == "N/A":
-            names.setdefault(check.why, []).append(_name(check, small=True))
+            names.setdefault(check.why, []).append(check_name(check, small=True))
     for why, named in names.items():
         yield _sentence(f"{together(named)}: {why}")
 
@@ -313,7 +313,7 @@ def _what_decides(verdict: Advice, held: Sequence[CheckRecord], lacking: Sequenc
         case "use":
             return f"{score}."
         case "do-not-use":
-            failed = _list(sorted(essential["broken"], key=_excess, reverse=True))
+            failed = _list(sorted(essential["broken"], key=excess, reverse=True))
             return f"It fails on {failed}. No recommended use compensates for this. {score}."
         case "use-with-restrictions":
             rest = [check for check in held if check.verdict != "PASS" and not check.essential]
@@ -324,12 +324,16 @@ def _what_decides(verdict: Advice, held: Sequence[CheckRecord], lacking: Sequenc
             return f"{score}. {' '.join(map(_sentence, lacking)) or undecided}"
 
 
-def _excess(check: CheckRecord) -> float:
-    """Returns how far a failed check is beyond its threshold, as a share of the room there: the worst has the most."""
+def excess(check: CheckRecord) -> float:
+    """Returns how far a bound is beyond its threshold, as a share of the room there: the worst has the most.
+
+    It is negative for a bound that meets the threshold.
+    """
     if check.bound is None:
         return 0.0
     room = check.value if check.kind == "at_least" else 1 - check.value
-    return abs(check.bound - check.value) / (room if room > 0 else 1.0)
+    beyond = check.value - check.bound if check.kind == "at_least" else check.bound - check.value
+    return beyond / (room if room > 0 else 1.0)
 
 
 def _missed(cured: Sequence[CheckRecord], rest: Sequence[CheckRecord]) -> Iterator[str]:
@@ -399,10 +403,11 @@ def _would_change(held: Sequence[CheckRecord]) -> list[str]:
             continue
         needs = {"broken": "decides", "open": "decides", "made up for": "restricts use", "met": ""}[check.state]
         kind = needs if check.essential else "is not essential"
-        said.append(f"{_name(check)}, {check.verdict}, {kind}: {check.why}.")
+        said.append(f"{check_name(check)}, {check.verdict}, {kind}: {check.why}.")
         if check.essential and check.state in {"broken", "open"}:
             said += [
-                f"{_name(check)} would be compensated by {_name(need, small=True)}, {need.verdict}: {need.why}."
+                f"{check_name(check)} would be compensated by {check_name(need, small=True)}, {need.verdict}: "
+                f"{need.why}."
                 for cure in check.cures
                 for need in cure.needs
                 if need.measure != check.measure and need.verdict != "PASS"
@@ -410,12 +415,13 @@ def _would_change(held: Sequence[CheckRecord]) -> list[str]:
     return said
 
 
-def _name(check: ConditionRecord, *, small: bool = False) -> str:
+def check_name(check: ConditionRecord, *, small: bool = False) -> str:
+    """Names a check with the part of the design that it is about; small as inside a sentence."""
     title = check.title or check.measure
     whole = f"{title}{at(check.stratum)}"
     return whole[:1].lower() + whole[1:] if small else whole
 
 
 def _list(checks: Sequence[CheckRecord]) -> str:
-    names = [_name(check, small=True) for check in checks if not check.failing]
+    names = [check_name(check, small=True) for check in checks if not check.failing]
     return together([*names, *parts_named(checks)]) or "nothing"

@@ -1,5 +1,6 @@
 """How numbers are written for people. No other module formats a number that a reader sees."""
 
+from datetime import datetime
 from decimal import ROUND_HALF_UP, Context, Decimal
 from math import isfinite
 from typing import Literal, assert_never
@@ -10,6 +11,9 @@ from umpirical.reports.record import MeasureRecord
 
 # Wide enough for any float: the default 28 digits make `quantize` fail above 1e25.
 _WIDE = Context(prec=400)
+
+# Not by the reader's locale: the same record gives the same page.
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def rate(value: float) -> str:
@@ -181,6 +185,19 @@ def threshold(kind: Literal["at_most", "at_least"], value: float, measure: str =
     scale = MEASURES.get(measure).scale if measure in MEASURES.names() else "rate"
     written = level(value) if scale == "rate" else margin(value) if scale == "difference" else scaled(value, scale)
     return f"{'at most' if kind == 'at_most' else 'at least'} {written}"
+
+
+def day(time: str) -> str:
+    """Formats the day of a time as a record holds it; anything else is left as it is.
+
+    >>> day("2026-01-09T12:00:00+00:00"), day("unknown")
+    ('9 Jan 2026', 'unknown')
+    """
+    try:
+        found = datetime.fromisoformat(time)
+    except ValueError:
+        return time
+    return f"{found.day} {_MONTHS[found.month - 1]} {found.year}"
 
 
 def dollars(value: Decimal) -> str:

@@ -59,7 +59,7 @@ def _output(value: object) -> object:
     return inert(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-_HEADING = re.compile(r'<h2 id="([\w-]+)"[^>]*>(.*?)</h2>', re.DOTALL)
+_TITLE = re.compile(r"<h2[^>]*>(.*?)</h2>", re.DOTALL)
 
 _TAG = re.compile(r"<[^>]*>")
 
@@ -155,18 +155,18 @@ def render_sections(
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """A section of a page, for its contents."""
+class Fold:
+    """A section that is folded until it is wanted."""
 
-    anchor: Markup
     title: Markup
+    body: Markup
 
 
-def contents_of(sections: Sequence[Markup]) -> list[Heading]:
-    """Returns the headings of rendered sections that can be jumped to, those of plugins among them."""
-    found = (match for section in sections for match in _HEADING.finditer(section))
-    # Both are parts of what was rendered, so they have been escaped, and what is marked up in a heading is taken out.
-    return [Heading(Markup(match[1]), Markup(_TAG.sub("", match[2])).strip()) for match in found]  # noqa: S704
+def folds_of(sections: Sequence[Markup]) -> list[Fold]:
+    """Returns rendered sections to be folded, each under its own heading; those with nothing in them are dropped."""
+    shown = ((_TITLE.search(section), section) for section in sections if section.strip())
+    # The headings are parts of what was rendered, so they have been escaped.
+    return [Fold(Markup(_TAG.sub("", found[1])).strip() if found else Markup("More"), body) for found, body in shown]  # noqa: S704
 
 
 def card_lines(protocol: str, record: Any) -> list[str]:  # noqa: ANN401  # of whichever protocol
@@ -185,7 +185,7 @@ def render_page(
     """Renders a page of a protocol: its sections and those of plugins, in the frame of `template`."""
     templates = environment(f"umpirical.protocols.{protocol}")
     shown = render_sections(templates, sections_of(protocol, sections), records, values)
-    return templates.get_template(template).render(**values, sections=shown, contents=contents_of(shown))
+    return templates.get_template(template).render(**values, sections=shown)
 
 
 def render_plain_page(

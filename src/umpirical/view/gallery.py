@@ -18,6 +18,7 @@ from umpirical.protocols.catalogue import ReadRecord, read_record
 from umpirical.reports import numbers
 from umpirical.reports.pages import environment
 from umpirical.reports.record import MeasureRecord
+from umpirical.reports.tiles import Tile
 from umpirical.view.catalogue import Catalogue, FoundRun
 
 LIST = "gallery.json"
@@ -57,7 +58,9 @@ class Card:
     created: str
     trials: int
     page: str
+    tiles: tuple[Tile, ...]
     figures: tuple[Figure, ...]
+    """For a record without tiles."""
     is_complete: bool
 
 
@@ -119,7 +122,8 @@ def _card(found: ReadRecord, run: FoundRun) -> Card:
         created=record.run.created[:10],
         trials=record.run.trials,
         page=f"{run.key}.html",
-        figures=tuple(_figures(record.measures)),
+        tiles=(tiles := tuple(found.protocol.tiles(record))),
+        figures=() if tiles else tuple(_figures(record.measures)),
         is_complete=record.complete,
     )
 

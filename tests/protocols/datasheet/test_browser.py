@@ -87,10 +87,48 @@ def test_the_colours_follow_the_readers_choice(browser, written):
     assert papers == {"rgb(255, 255, 255)", "rgb(20, 22, 26)"}
 
 
+@pytest.mark.parametrize("judge", ["careful", "slot-locked", "surface-swayed", "something-from-nothing", "coin"])
+def test_the_overview_takes_two_screens_and_three_on_a_phone(browser, run_demo, judge):
+    [path] = run_demo[0].glob(f"runs/{judge}-*/datasheet.html")
+    assert_overview_fits(browser, path)
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_the_overview_of_every_record_takes_two_screens_and_three_on_a_phone(browser, written, name):
+    assert_overview_fits(browser, written(PAGES[name]()))
+
+
+def assert_overview_fits(browser, path):
+    for width, most in ((1280, 1700), (390, 2600)):
+        page = browser.new_page(viewport={"width": width, "height": 800})
+        page.goto(path.as_uri())
+        box = page.locator(".overview").bounding_box()
+        assert box["y"] + box["height"] <= most
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        if width == 1280 and page.locator("svg.chart").count():
+            assert page.locator("svg").first.bounding_box()["y"] < 800
+        page.close()
+
+
+def test_a_link_opens_the_fold_it_leads_into(browser, written):
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    path = written(PAGES["paper"]())
+    page.goto(path.as_uri())
+    assert page.locator("details.fold[open]").count() == 0
+    page.locator(".tiles a").nth(1).press("Enter")
+    check = page.locator("#check-3")
+    assert check.is_visible()
+    assert 0 <= check.bounding_box()["y"] < 800
+    page.goto(f"{path.as_uri()}#failures")
+    opened = page.locator("details.fold[open] > summary").all_inner_texts()
+    assert opened == ["Measures and checks", "All example failures"]
+    page.close()
+
+
 def test_the_decision_is_on_the_first_screen_and_on_the_first_sheet(browser, written):
     page = browser.new_page(viewport={"width": 1200, "height": 800})
     page.goto(written(PAGES["paper"]()).as_uri())
-    box = page.locator(".decision .lists").bounding_box()
+    box = page.locator(".decision").bounding_box()
     assert box["y"] + box["height"] < 800
     # A4 at 96 dots per inch, less its margins.
     page.emulate_media(media="print")
@@ -135,6 +173,8 @@ def test_printing_shows_what_is_folded_and_is_light(browser, written):
     page.goto(written(PAGES["paper"]()).as_uri())
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    hidden = "[...document.querySelectorAll('section h2, td')].filter(one => !one.checkVisibility()).length"
+    assert page.evaluate(hidden) == 0
     assert page.locator("details pre").first.is_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     page.close()

@@ -205,7 +205,7 @@ def test_every_part_of_a_full_record_is_on_the_page():
         "trivial judge: prompt overlap 0.610 0.45 to 0.55 reported only REPORT",
         "Positional false preference : bike-puncture, equal sentence order , Δ0",
         "Answer 1 is <b>better organised</b>",
-        "(blank)",
+        "(empty)",
         "312 ms · 1,205 ms",
         "512,345 · 11,700",
         "What would change the verdict",

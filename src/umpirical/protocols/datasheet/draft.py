@@ -21,6 +21,7 @@ from umpirical.stimuli.controlled.drafts import DRAFT_COUNTS, draft_data, draft_
 from umpirical.stimuli.controlled.family_files import Family
 from umpirical.store.files import read_named_text, write_text
 from umpirical.store.yaml_files import dump_yaml
+from umpirical.text.problems import plain_problem
 from umpirical.text.templates import fill
 
 ROUNDS = 3
@@ -117,7 +118,7 @@ def drafting_model(name: str, *, base_url: str | None = None, api_key_env: str |
         return ModelSpec.model_validate({"adapter": adapter, "name": name, **where})
     except ValidationError as error:
         problem = error.errors()[0]
-        raise UsageError(f"--model {name}: {problem['msg'].removeprefix('Value error, ')}") from None
+        raise UsageError(f"--model {name}: {plain_problem(problem)}") from None
 
 
 def plan_draft(spec: ModelSpec, rubric: str, pricer: Pricer, *, rounds: int, max_tokens: int) -> DraftPlan:

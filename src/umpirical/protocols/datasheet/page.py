@@ -1,6 +1,7 @@
 """The datasheet as one HTML file: the record regrouped, nothing added.
 
-It has no script, fetches nothing, and shows text from outside as inert text.
+First an overview that fits on two screens, then everything, folded: a link to a folded part opens it. It has no script,
+fetches nothing, and shows text from outside as inert text.
 """
 
 from collections import Counter
@@ -16,8 +17,10 @@ from umpirical.measures.catalogue import MEASURES, Scale
 from umpirical.measures.estimates.pairs import CONTROLS
 from umpirical.protocols.datasheet import charts, reading
 from umpirical.protocols.datasheet.charts import LevelGrades, levels
+from umpirical.protocols.datasheet.overview import Overview, blank_words, overview_of
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.spec import SHELF
+from umpirical.protocols.datasheet.tiles import anchors, worst_part
 from umpirical.reports import numbers
 from umpirical.reports.charts import NotDrawn
 from umpirical.reports.decision import DecisionRecord
@@ -25,17 +28,16 @@ from umpirical.reports.facts import OUTCOMES, unbalanced
 from umpirical.reports.pages import (
     Card,
     Section,
-    contents_of,
     decided_lead,
     environment,
+    folds_of,
     plain,
     render_card,
     render_sections,
     sections_of,
 )
 from umpirical.reports.parts import part_words
-from umpirical.reports.policy import EACH_PART
-from umpirical.reports.record import AuditRow, CheckRecord, CheckVerdict, MeasureRecord, PartRecord
+from umpirical.reports.record import AuditRow, CheckRecord, MeasureRecord, PartRecord
 
 ONLY_OF = {"position_1": "compare", "position_2": "compare", "tie": "compare", "graded": "grade"}
 """Outcomes that only one kind of judge has. The other kind has no such column, unless something is in it."""
@@ -43,7 +45,6 @@ ONLY_OF = {"position_1": "compare", "position_2": "compare", "tie": "compare", "
 FITTED = ("latent", "p-value", "ratio")
 """Scales of fitted parameters, which are shown in one table and not among the ratings."""
 
-VERDICTS: tuple[CheckVerdict, ...] = ("PASS", "FAIL", "INCONCLUSIVE", "N/A")
 CURVE = ("target-sensitivity", "detection-threshold")
 LAYOUT = {
     "slot-effect": "Position",
@@ -69,9 +70,8 @@ def _section(name: str, **options: Any) -> Section:  # noqa: ANN401  # those of 
 
 
 SECTIONS = (
-    _section("decision"),
-    _section("next"),
     _section("ratings"),
+    _section("decision"),
     _section("conditions"),
     _section(
         "following", shown=lambda sheets: any(measure.name in (*FOLLOWING, *FIGURES) for measure in sheets[0].measures)
@@ -89,9 +89,11 @@ SECTIONS = (
     _section("audit"),
     _section("spend"),
     _section("claims"),
+    _section("identity"),
     _section("reproduce"),
+    _section("terms"),
 )
-"""The sections of the page, in order."""
+"""The folded sections of the page, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +176,16 @@ class Audit:
 class Page:
     """The parts of a datasheet in the form that the templates need."""
 
+    overview: Overview
     variants: tuple[Variant, ...]
     by_variant: dict[str, dict[tuple[str, str], MeasureRecord]]
     """Every measure, by variant, name and part."""
+    anchors: dict[tuple[str, str, str], str]
+    """Where each check of the own prompt is, by prompt variant, measure and part."""
     titles: dict[str, str]
     """Titles of the measures, by name."""
     policy: str
     """The policy, with its digest."""
-    verdicts: dict[str, int]
-    """How many checks of the judge's own prompt have each verdict."""
     audit: Audit
     methods: dict[tuple[float, str], int]
     planning_methods: dict[tuple[float, str], int]
@@ -206,9 +209,10 @@ def render_html(datasheet: Datasheet) -> str:
         "true_value_words": true_value_words,
         "part_words": part_words,
         "reading": reading,
+        "blank_words": blank_words,
     }
     sections = render_sections(templates, sections_of("datasheet", SECTIONS), [datasheet], values)
-    return templates.get_template("page.html").render(**values, sections=sections, contents=contents_of(sections))
+    return templates.get_template("page.html").render(**values, folds=folds_of(sections))
 
 
 def page_of(datasheet: Datasheet) -> Page:
@@ -217,13 +221,14 @@ def page_of(datasheet: Datasheet) -> Page:
     names = dict.fromkeys([*datasheet.run.variants, *(measure.variant for measure in measures)])
     by_variant = {name: [measure for measure in measures if measure.variant == name] for name in names}
     variants = tuple(_variant(datasheet, name, own) for name, own in by_variant.items())
-    worst = [found for check in datasheet.checks if (found := _worst(datasheet, check))]
+    worst = [found for check in datasheet.checks if (found := worst_part(datasheet, check))]
     return Page(
+        overview=overview_of(datasheet),
+        anchors=anchors(datasheet),
         variants=variants,
         by_variant={variant.name: variant.by_key for variant in variants},
         titles={measure.name: measure.title for measure in measures},
         policy=SHELF.words(datasheet.policy) if datasheet.policy else "none",
-        verdicts=_verdicts(datasheet.checks),
         audit=_audit(datasheet.audit, datasheet.judge.kind),
         methods=_methods([*measures, *worst], "interval"),
         planning_methods=_methods(measures, "planning_interval"),
@@ -258,21 +263,8 @@ def ratings_of(datasheet: Datasheet, variant: str) -> list[Rating]:
         if check or (not only_held and _is_rated(measure))
     ]
     measured = {(measure.name, measure.stratum) for measure in measures}
-    return [*rows, *(Rating(_worst(datasheet, check), check) for key, check in held.items() if key not in measured)]
-
-
-def _worst(datasheet: Datasheet, check: CheckRecord) -> MeasureRecord | None:
-    """Returns the part that a check on each part rests on: that with the highest interval, or else the most pairs."""
-    parts = [
-        one
-        for one in datasheet.parts
-        if (one.variant, one.name, EACH_PART) == (check.variant, check.measure, check.stratum)
-    ]
-    found = [(one, one.result) for one in parts if isinstance(one.result, Estimate)]
-    if not found:
-        return None
-    worst, _ = max(found, key=lambda part: (part[1].interval and part[1].interval.low, part[1].denominator))
-    return worst.model_copy(update={"stratum": f"worst part: {part_words(worst.group)}"})
+    rest = (Rating(worst_part(datasheet, check), check) for key, check in held.items() if key not in measured)
+    return [*rows, *rest]
 
 
 def true_value_words(measure: MeasureRecord) -> str:
@@ -287,10 +279,13 @@ def true_value_words(measure: MeasureRecord) -> str:
 
 def _variant(datasheet: Datasheet, name: str, measures: Sequence[MeasureRecord]) -> Variant:
     in_parts = [part for part, _ in charts.PARTS]
+    # Measures that have a check come first: they decide.
+    held = {check.measure for check in datasheet.checks}
+    ratings = sorted(ratings_of(datasheet, name), key=lambda rating: _of(rating) not in held)
     grades = [row for row in datasheet.grades if row.variant == name]
     return Variant(
         name=name,
-        ratings=tuple(tuple(group) for _, group in groupby(ratings_of(datasheet, name), key=_of)),
+        ratings=tuple(tuple(group) for _, group in groupby(ratings, key=_of)),
         groups=tuple(tuple(group) for _, group in groupby(measures, key=lambda m: (m.name, m.title, m.about))),
         curve=charts.psychometric_curve(measures),
         steps=tuple(sorted((m for m in measures if m.name in CURVE), key=_step)),
@@ -374,12 +369,6 @@ def _fitted(measures: Sequence[MeasureRecord], variants: Sequence[str]) -> tuple
     return tuple(
         tuple(sorted(row, key=lambda m: (place[m.stratum], variants.index(m.variant)))) for row in rows.values()
     )
-
-
-def _verdicts(checks: Sequence[CheckRecord]) -> dict[str, int]:
-    own = [check for check in checks if check.variant == BASELINE] or checks
-    counts = Counter(check.verdict for check in own)
-    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
 
 def _audit(rows: Sequence[AuditRow], kind: str) -> Audit:

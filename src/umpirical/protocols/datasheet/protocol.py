@@ -1,6 +1,6 @@
 """The datasheet protocol."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ from umpirical.protocols.datasheet.stimuli import (
     chosen_own_answers,
     write_stimulus_set,
 )
+from umpirical.protocols.datasheet.tiles import tiles
 from umpirical.protocols.protocol import (
     CALL_MEASURES,
     AsksInRounds,
@@ -54,6 +55,7 @@ from umpirical.protocols.protocol import (
     StudyCheck,
 )
 from umpirical.reports.policy import Policy
+from umpirical.reports.tiles import Tile
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.controlled.datasheet_set import DECIDED, LARGEST, recipe
@@ -186,6 +188,9 @@ class DatasheetProtocol(
 
     def card(self, record: Datasheet) -> str:
         return render_markdown(record)
+
+    def tiles(self, record: Datasheet) -> Sequence[Tile]:
+        return tiles(record)
 
     def schema(self) -> str:
         return datasheet_schema()

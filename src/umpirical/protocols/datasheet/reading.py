@@ -9,6 +9,7 @@ from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.charts import LevelGrades
 from umpirical.protocols.datasheet.more import can_settle
 from umpirical.protocols.datasheet.record import Datasheet
+from umpirical.protocols.datasheet.tiles import failures
 from umpirical.protocols.protocol import command_again
 from umpirical.reports import numbers
 from umpirical.reports.record import MeasureRecord, why_unfinished
@@ -30,6 +31,22 @@ WORDS: Mapping[str, str] = {
 """One line for each word that the page uses before it explains it."""
 
 OF_CHECKS = ("Check", "PASS, FAIL", "INCONCLUSIVE")
+
+HINTS: Mapping[str, str] = {
+    "dark-current": "tell it to call a tie if both answers are blank or the same",
+    "raw-false-preference": "tell it to call a tie if both answers are equally good",
+    "positional-false-preference": "tell it that the order of the answers means nothing",
+    "stable-cross-sensitivity": "tell it to ignore wording and layout",
+    "target-sensitivity": "have it go through the requirements one by one, or use a stronger model",
+    "task-following": "make sure that the prompt contains the task, and have it check each answer against the task",
+    "task-blind-preference": "have it check each answer against the task",
+    "conflict-excess": "tell it to ignore length",
+    "figure-sensitivity": "have it check every figure against the task",
+    "figure-following": "have it check every figure against the task",
+    "abstention-rate": "tell it to give a verdict on every pair",
+    "unparsed-rate": "ask for a fixed reply format, such as one JSON field",
+}
+"""What may help a judge that fails a check most of all."""
 
 SIDES = {"compare": "picks the better answer", "grade": "gives the better answer the higher grade"}
 
@@ -126,15 +143,27 @@ def next_steps(sheet: Datasheet) -> list[Step]:
         case "do-not-use":
             return [
                 Step("Read the example failures below."),
-                # A follow-up is of the run that it follows: another prompt starts anew.
-                Step(
-                    "Change its prompt or model, and measure it again.",
-                    "" if {"more", "extend"} & {*again.split()} else again,
-                ),
+                _changing(sheet, again),
                 others,
             ]
         case "not-enough-data":
-            return [_settling(sheet, run, again), others]
+            # What has failed already is worth changing before anything is spent on the rest, once the run is complete.
+            failed = _hint(sheet) and not why_unfinished(complete=sheet.complete, audit=sheet.audit)
+            return [_settling(sheet, run, again), *([_changing(sheet, again)] if failed else []), others]
+
+
+def _changing(sheet: Datasheet, again: str) -> Step:
+    hint = _hint(sheet)
+    return Step(
+        f"Change its prompt or model, and measure it again{f': {hint}' if hint else ''}.",
+        # A follow-up is of the run that it follows: another prompt starts anew.
+        "" if {"more", "extend"} & {*again.split()} else again,
+    )
+
+
+def _hint(sheet: Datasheet) -> str:
+    """Returns what may help against the worst failure; empty if nothing fails or no prompt helps."""
+    return next((HINTS.get(check.measure, "") for check in failures(sheet)), "")
 
 
 def _settling(sheet: Datasheet, run: str, again: str) -> Step:

@@ -16,6 +16,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.reviews import ReviewDecision, ReviewItem
 from umpirical.review.people import name_key
 from umpirical.review.records import LONGEST_TEXT, Revision
+from umpirical.text.problems import plain_problem
 
 LONGEST_LINE = 8_000_000
 """Bytes; several times as long as the longest texts that an item can hold."""
@@ -252,7 +253,7 @@ def _read(record_type: type[Record], kind: str, record: Mapping[str, Any], place
         return TypeAdapter(record_type).validate_python(dict(record))
     except ValidationError as error:
         problem = error.errors()[0]
-        raise BadLine(place, f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
+        raise BadLine(place, f"{'.'.join(map(str, problem['loc']))}: {plain_problem(problem)}") from None
 
 
 def _types(hint: Any) -> frozenset[type]:  # noqa: ANN401  # whatever annotates a field

@@ -12,6 +12,7 @@ from umpirical.stimuli.controlled.family_files import Family, builtin_families, 
 from umpirical.stimuli.controlled.gates import REQUEST_GAP
 from umpirical.stimuli.controlled.tasks import Task, Twin, check_twins
 from umpirical.store.yaml_files import YamlDocument, parse_yaml
+from umpirical.text.problems import plain_problem
 
 LEAST, MOST = 2, 5
 """Fewest and most requirements: an answer has two sentences for each, and no more than ten."""
@@ -92,7 +93,9 @@ def _config_error(document: YamlDocument, error: ValidationError) -> ConfigError
     place = ".".join(map(str, path))
     keys = ", ".join(_Draft.model_fields)
     message = (
-        f"is not a key here; those of a family are {keys}" if problem["type"] == "extra_forbidden" else problem["msg"]
+        f"is not a key here; those of a family are {keys}"
+        if problem["type"] == "extra_forbidden"
+        else plain_problem(problem)
     )
     return ConfigError(f"{place}: {message}", where=document.where(path))
 

@@ -14,6 +14,7 @@ from umpirical.domain.errors import ConfigError
 from umpirical.domain.renamed import now_called
 from umpirical.store.yaml_files import YamlDocument
 from umpirical.text.blocks import Block, TextSpan, markdown_blocks, without_bullet
+from umpirical.text.problems import plain_problem
 from umpirical.text.sentences import balanced, locate, spans_past_abbreviations
 
 # Carriers: real answers, and the passages in them that somebody has verified, as a file holds them.
@@ -77,7 +78,7 @@ def read_carriers(document: YamlDocument) -> list[Carrier]:
         place = ".".join(map(str, path))
         fix = "answers: is a list, each entry with id, task, answer and facts, and a context if it has one"
         fix = now_called(path[-1]) if path and problem["type"] == "extra_forbidden" else fix
-        raise ConfigError(f"{place}: {problem['msg']}", where=document.where(path), fix=fix) from None
+        raise ConfigError(f"{place}: {plain_problem(problem)}", where=document.where(path), fix=fix) from None
     return [
         Carrier(entry.id, entry.task, entry.answer, tuple(entry.facts), entry.context.strip())
         for entry in found.answers

@@ -1,0 +1,236 @@
+"""The first screen of a datasheet: the verdict in plain words, what it rests on, and failures to look at.
+
+Its numbers are those of the record, written as in the tables below it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from umpirical.domain.trials import BASELINE
+from umpirical.protocols.datasheet.record import AnswerRecord, Datasheet, ExampleRecord
+from umpirical.protocols.datasheet.tiles import (
+    could_be,
+    failures,
+    named,
+    own_checks,
+    tiles,
+    value_of,
+    worst_first,
+)
+from umpirical.reports import numbers
+from umpirical.reports.decision import together
+from umpirical.reports.policy import at
+from umpirical.reports.record import CheckRecord, CheckVerdict
+from umpirical.reports.tiles import Tile
+
+SAID: Mapping[str, str] = {
+    "dark-current": "It names a winner between two blank or identical answers in {value} of cases.",
+    "raw-false-preference": "It names a winner between two equally good answers in {value} of calls.",
+    "positional-false-preference": "It picks the same position in both orders in {value} of equally good pairs.",
+    "stable-cross-sensitivity": "It prefers one wording over another of equal quality in {value} of pairs.",
+    "target-sensitivity": "It picks the better answer in only {value} of calls{at}.",
+    "task-following": "Its preference follows the task in only {value} of crossed pairs{at}.",
+    "task-blind-preference": "It prefers the same answer no matter what the task asks, in {value} of crossed pairs.",
+    "conflict-excess": "It errs more often if the worse answer is the longer one{at}: {value}.",
+    "figure-sensitivity": "It picks the answer with the right figures in only {value} of calls{at}.",
+    "figure-following": "Its preference follows the figures in the task in only {value} of crossed pairs.",
+    "abstention-rate": "It gives no verdict in {value} of calls.",
+    "unparsed-rate": "{value} of its replies cannot be read.",
+    "failure-rate": "{value} of its calls failed.",
+}
+"""What a judge that fails a check does, in plain words. Any other check is named by its title."""
+
+GRADED: Mapping[str, str] = {
+    "dark-current": "It gives a blank answer more than the lowest grade in {value} of cases.",
+    "raw-false-preference": "It gives two equally good answers different grades in {value} of pairs.",
+    "target-sensitivity": "It gives the better answer the higher grade in only {value} of pairs{at}.",
+    "grade-concordance": "It gives the better answer the higher grade in only {value} of pairs.",
+    "grade-spread": "Its grades of equally good answers are {value} grades apart.",
+    "figure-sensitivity": "It gives right figures the higher grade in only {value} of pairs{at}.",
+}
+
+COUNTED: Mapping[CheckVerdict, str] = {
+    "FAIL": "failed",
+    "PASS": "passed",
+    "INCONCLUSIVE": "inconclusive",
+    "N/A": "not measured",
+}
+
+MOST_FAILURES, MOST_NAMED = 3, 4
+LONGEST = 90
+"""Characters of a task or an answer that are shown."""
+LEAD = 24
+"""How many characters before the first difference of two answers are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One wrong verdict, short enough to read at a glance."""
+
+    title: str
+    task: str
+    answers: tuple[tuple[str, str], ...]
+    """The name and the text of each."""
+    said: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What the first screen shows besides the charts and the next steps."""
+
+    worst: str
+    """The worst failure, or what passes or is open if nothing fails: a sentence with its number."""
+    others: str
+    """What else fails; empty if nothing does."""
+    needs: str
+    """What an open verdict waits for; empty for any other."""
+    blocked: tuple[str, ...]
+    """Gates that the test cases failed: no verdict rests on such test cases."""
+    counts: str
+    tiles: tuple[Tile, ...]
+    failures: tuple[Failure, ...]
+
+
+def overview_of(sheet: Datasheet) -> Overview:
+    """Returns the first screen of a datasheet."""
+    held = worst_first(own_checks(sheet))
+    gates = sheet.stimuli.gates if sheet.stimuli else []
+    failed = failures(sheet)
+    return Overview(
+        worst=_worst(sheet, [*failed, *held]),
+        others=f"It also fails on {_titles(failed[1:])}." if failed[1:] else "",
+        needs=_needs(sheet, held),
+        blocked=tuple(gate.name for gate in gates if gate.blocks and not gate.passed),
+        counts=_counts(held),
+        tiles=tuple(tiles(sheet)),
+        failures=tuple(_failure(sheet, example) for example in _chosen(sheet, failed)),
+    )
+
+
+def _worst(sheet: Datasheet, held: list[CheckRecord]) -> str:
+    if not held:
+        return "This record has no checks."
+    worst = held[0]
+    value, wanted = value_of(sheet, worst), numbers.threshold(worst.kind, worst.value, worst.measure)
+    match worst.verdict:
+        case "FAIL":
+            said = (GRADED if sheet.judge.kind == "grade" else SAID).get(worst.measure)
+            if said is None or worst.failing:
+                return f"It fails on {named(worst)}: {value} (must be {wanted})."
+            return f"{said.format(value=value, at=at(worst.stratum))[:-1]} (must be {wanted})."
+        case "INCONCLUSIVE":
+            least = f", but could be {could_be(worst)}" if could_be(worst) else ""
+            found = f"{value or 'no value'}{least} (must be {wanted})"
+            return f"No check failed. {_capital(named(worst))} is inconclusive: {found}."
+        case "N/A":
+            why = "" if worst.why == "not measured" else f": {worst.why}"
+            return f"No check failed. {_capital(named(worst))} was not measured{why}."
+        case "PASS":
+            return f"All {numbers.count(len(held))} checks passed."
+
+
+def _needs(sheet: Datasheet, held: list[CheckRecord]) -> str:
+    if sheet.decision is None or sheet.decision.verdict != "not-enough-data":
+        return ""
+    waits = [check for check in held if check.essential and check.state == "open" and check.verdict != "FAIL"]
+    return f"More data is needed for {_titles(waits)}." if waits else ""
+
+
+def _titles(checks: list[CheckRecord]) -> str:
+    """Names what checks are about, each measure once, and no more than a reader keeps in mind."""
+    names = list(dict.fromkeys((check.title or check.measure).lower() for check in checks))
+    more = len(names) - MOST_NAMED
+    return together(names if more < 2 else [*names[:MOST_NAMED], f"{more} others"])
+
+
+def _counts(held: list[CheckRecord]) -> str:
+    """Counts the checks by verdict, those that failed first."""
+    counted, total = Counter(check.verdict for check in held), len(held)
+    if not total:
+        return ""
+    first, *rest = [f"{counted[verdict]} {word}" for verdict, word in COUNTED.items() if counted[verdict]]
+    number, _, word = first.partition(" ")
+    return " · ".join([f"{number} of {numbers.count(total)} {numbers.units('check', total)} {word}", *rest])
+
+
+def _chosen(sheet: Datasheet, failed: list[CheckRecord]) -> list[ExampleRecord]:
+    """Returns one example of each kind of failure, those of the worst checks first."""
+    order = [check.measure for check in failed]
+
+    def key(example: ExampleRecord) -> tuple[bool, int]:
+        # Examples of the length conflict are kept under the name of the measure that counts them.
+        name = "conflict-excess" if example.measure == "conflict-loss" else example.measure
+        return example.variant != BASELINE, order.index(name) if name in order else len(order)
+
+    first: dict[str, ExampleRecord] = {}
+    for example in sorted(sheet.examples, key=key):
+        first.setdefault(example.measure, example)
+    return list(first.values())[:MOST_FAILURES]
+
+
+KINDS = {
+    "dark-current": "Blank or identical answers",
+    "positional-false-preference": "Equally good answers, same position",
+    "stable-cross-sensitivity": "Equally good answers, same wording",
+    "conflict-loss": "The worse answer is the longer one",
+    "target-sensitivity": "One answer is better",
+}
+
+
+def _failure(sheet: Datasheet, example: ExampleRecord) -> Failure:
+    one, two = example.candidate_a, example.candidate_b
+    start = _start(one, two)
+    answers = [("Answer A", short(one, LONGEST, start))]
+    if sheet.judge.kind == "compare" or two:
+        same = one == two and one.strip()
+        answers.append(("Answer B", "(the same text)" if same else short(two, LONGEST, start)))
+    return Failure(
+        title=KINDS.get(example.measure, example.measure),
+        task=short(example.task, LONGEST),
+        answers=tuple(answers),
+        said="; ".join(_said(sheet.judge.kind, example.answers)),
+        right=example.expectation,
+    )
+
+
+def _start(one: str, two: str) -> int:
+    """Returns where to begin with two texts: shortly before they differ, if that would not be seen otherwise."""
+    differ = next((place for place, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), 0)
+    return one.rfind(" ", 0, differ - LEAD) + 1 if differ > LONGEST // 2 else 0
+
+
+def _said(kind: str, answers: list[AnswerRecord]) -> Iterator[str]:
+    for answer in answers:
+        first = "A" if answer.order == "ab" else "B"
+        if kind == "grade":
+            yield f"{answer.said} for answer {first}"
+        else:
+            said = answer.said.upper() if answer.said in ("a", "b") else answer.said
+            yield f"{said} when {first} came first"
+
+
+def short(text: str, most: int, start: int = 0) -> str:
+    """Returns a text on one line, cut to a length; blank text is described.
+
+    >>> short("one two  three", 8), short("", 8), short("    ", 8), short("one two three", 20, 4)
+    ('one two…', '(empty)', '(4 spaces)', '…two three')
+    """
+    if not text.strip():
+        return blank_words(text)
+    line = " ".join(text[start:].split())
+    return f"{'…' if start else ''}{line[:most].rstrip()}{'…' if len(line) > most else ''}"
+
+
+def blank_words(text: str) -> str:
+    """Describes a text that shows nothing."""
+    if not text:
+        return "(empty)"
+    size = numbers.count(len(text))
+    kind = "space" if set(text) == {" "} else "blank character"
+    return f"({size} {numbers.units(kind, len(text))})"
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,28 @@
+"""A tile: one thing that a reader asks first of a judge, answered by the check that decides it.
+
+Every place that shows a judge at a glance shows its tiles, so that none has another value or mark.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Mark = Literal["pass", "fail", "open", "none"]
+"""What a tile comes to. `none`: nothing was checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One answer. Its value, threshold and mark are those of one check of the record."""
+
+    name: str
+    mark: Mark
+    value: str
+    """As it is written in the table of checks; empty if nothing was measured."""
+    about: str
+    """What the value is; without a value, why there is none."""
+    threshold: str
+    """Empty without a check."""
+    bound: str
+    """What an open check cannot rule out; empty for any other."""
+    anchor: str
+    """Where on the page its check is."""
