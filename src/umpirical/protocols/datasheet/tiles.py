@@ -138,5 +138,9 @@ def worst_part(sheet: Datasheet, check: CheckRecord) -> MeasureRecord | None:
     found = [(one, one.result) for one in parts if isinstance(one.result, Estimate)]
     if not found:
         return None
-    worst, _ = max(found, key=lambda part: (part[1].interval and part[1].interval.low, part[1].denominator))
+    worst, _ = max(found, key=lambda part: (_low(part[1]), part[1].denominator))
     return worst.model_copy(update={"stratum": f"worst part: {part_words(worst.group)}"})
+
+
+def _low(result: Estimate) -> float:
+    return 0.0 if result.interval is None or result.interval.low is None else result.interval.low
