@@ -118,7 +118,7 @@ def test_the_first_screen_in_words(demo):
         "✓ Pass Unusable replies 0% unparsed replies, at most 2%",
         "tell it to call a tie if both answers are blank or the same",
         "Answer A (3 spaces) Answer B (2 blank characters)",
-        "It said A when A came first; B when B came first Right neither answer is better",
+        "It said the first answer in both orders Right neither answer is better",
     ):
         assert expected in text
     assert "All 17 checks passed." in first_screen(demo["careful"])

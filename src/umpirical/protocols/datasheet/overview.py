@@ -4,7 +4,7 @@ Its numbers are those of the record, written as in the tables below it.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from umpirical.domain.trials import BASELINE
@@ -121,7 +121,7 @@ def _worst(sheet: Datasheet, held: list[CheckRecord]) -> str:
                 return f"It fails on {named(worst)}: {value} (must be {wanted})."
             return f"{said.format(value=value, at=at(worst.stratum))[:-1]} (must be {wanted})."
         case "INCONCLUSIVE":
-            least = f", but could be {could_be(worst)}" if could_be(worst) else ""
+            least = f", but could be {could_be(sheet, worst)}" if could_be(sheet, worst) else ""
             found = f"{value or 'no value'}{least} (must be {wanted})"
             return f"No check failed. {_capital(named(worst))} is inconclusive: {found}."
         case "N/A":
@@ -146,9 +146,9 @@ def _titles(checks: list[CheckRecord]) -> str:
 
 
 def _counts(held: list[CheckRecord]) -> str:
-    """Counts the checks by verdict, those that failed first."""
+    """Counts the checks by verdict, those that failed first; empty if all passed, which is said above."""
     counted, total = Counter(check.verdict for check in held), len(held)
-    if not total:
+    if not total or counted["PASS"] == total:
         return ""
     first, *rest = [f"{counted[verdict]} {word}" for verdict, word in COUNTED.items() if counted[verdict]]
     number, _, word = first.partition(" ")
@@ -172,8 +172,8 @@ def _chosen(sheet: Datasheet, failed: list[CheckRecord]) -> list[ExampleRecord]:
 
 KINDS = {
     "dark-current": "Blank or identical answers",
-    "positional-false-preference": "Equally good answers, same position",
-    "stable-cross-sensitivity": "Equally good answers, same wording",
+    "positional-false-preference": "Equally good answers, one position preferred",
+    "stable-cross-sensitivity": "Equally good answers, one wording preferred",
     "conflict-loss": "The worse answer is the longer one",
     "target-sensitivity": "One answer is better",
 }
@@ -190,7 +190,7 @@ def _failure(sheet: Datasheet, example: ExampleRecord) -> Failure:
         title=KINDS.get(example.measure, example.measure),
         task=short(example.task, LONGEST),
         answers=tuple(answers),
-        said="; ".join(_said(sheet.judge.kind, example.answers)),
+        said=_said(sheet.judge.kind, example.answers),
         right=example.expectation,
     )
 
@@ -201,14 +201,20 @@ def _start(one: str, two: str) -> int:
     return one.rfind(" ", 0, differ - LEAD) + 1 if differ > LONGEST // 2 else 0
 
 
-def _said(kind: str, answers: list[AnswerRecord]) -> Iterator[str]:
-    for answer in answers:
-        first = "A" if answer.order == "ab" else "B"
-        if kind == "grade":
-            yield f"{answer.said} for answer {first}"
-        else:
-            said = answer.said.upper() if answer.said in ("a", "b") else answer.said
-            yield f"{said} when {first} came first"
+def _said(kind: str, answers: list[AnswerRecord]) -> str:
+    if kind == "grade":
+        return "; ".join(f"{answer.said} for answer {_first(answer).upper()}" for answer in answers)
+    if len(answers) == 2 and all(answer.said in {"a", "b"} for answer in answers):
+        one, two = answers
+        if one.said == two.said:
+            return f"{one.said.upper()} in both orders"
+        return f"the {'first' if one.said == _first(one) else 'second'} answer in both orders"
+    words = {"a": "A", "b": "B"}
+    return "; ".join(f"{words.get(each.said, each.said)} when {_first(each).upper()} came first" for each in answers)
+
+
+def _first(answer: AnswerRecord) -> str:
+    return answer.order[0]
 
 
 def short(text: str, most: int, start: int = 0) -> str:

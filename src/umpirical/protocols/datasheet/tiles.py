@@ -91,7 +91,7 @@ def _tile(sheet: Datasheet, name: str, measures: Sequence[str]) -> Tile:
         value=value,
         about=named(check) if value or check.why == "not measured" else f"{named(check)}: {check.why}",
         threshold=numbers.threshold(check.kind, check.value, check.measure),
-        bound=could_be(check),
+        bound=could_be(sheet, check),
         anchor=anchors(sheet)[check.variant, check.measure, check.stratum],
     )
 
@@ -103,11 +103,16 @@ def named(check: CheckRecord) -> str:
     return check_name(check, small=True)
 
 
-def could_be(check: CheckRecord) -> str:
-    """Returns what an open check cannot rule out; empty for any other."""
+def could_be(sheet: Datasheet, check: CheckRecord) -> str:
+    """Returns what an open check cannot rule out; empty for any other, and for one whose value is beyond already."""
     # The bound of a difference of shares may be one that no judge can reach.
     if check.verdict != "INCONCLUSIVE" or check.bound is None or not 0 <= check.bound <= 1:
         return ""
+    measure = measure_of(sheet, check)
+    if measure is not None and isinstance(measure.result, Estimate):
+        value = measure.result.value
+        if value > check.value if check.kind == "at_most" else value < check.value:
+            return ""
     return numbers.beside(check.bound, check.value, "rate")
 
 
