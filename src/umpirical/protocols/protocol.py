@@ -107,7 +107,9 @@ class Study(Generic[SpecT_co]):
         raise UsageError(f"no judge {name!r} in the study", fix=f"known: {', '.join(j.name for j in self.spec.judges)}")
 
 
-AGAIN = frozenset({"--judge", "--policy", "--size", "--variant", "--repeats", "--answer", "--outside"})
+AGAIN = frozenset(
+    {"--answer", "--judge", "--max-calls", "--outside", "--policy", "--repeats", "--size", "--until", "--variant"}
+)
 """Options of a command that measures again. A record may be a stranger's: nothing else is suggested to anybody."""
 
 

@@ -14,6 +14,7 @@ from tests.view.serving import viewing
 from umpirical.cli import main
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.datasheet.protocol import DATASHEET
+from umpirical.protocols.protocol import command_again
 from umpirical.reports.decision import EXIT_CODES
 from umpirical.runs.run import open_run
 from umpirical.store.snapshots import snapshot
@@ -219,7 +220,9 @@ def test_a_command_without_a_size_asks_until_decided(folder, capsys):
     code, run, said = command(capsys, "simulated:short-sighted", "--folder", str(folder), "--max-calls", "40")
     assert code == EXIT_CODES["not-enough-data"]
     assert run.trials <= 43
-    assert run.manifest["command"].endswith("--until decided --max-calls 40")
+    again = run.manifest["command"]
+    assert again.endswith("--until decided --max-calls 40")
+    assert command_again(again) == again.split()
     assert re.search(
         r"^short-sighted  1\d calls: \d of 17 checks decided; .* has \d+ of about \d+ ", said, re.MULTILINE
     )
