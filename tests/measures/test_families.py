@@ -42,7 +42,7 @@ from umpirical.measures.catalogue import MEASURES
 from umpirical.testing import check_measure
 names = MEASURES.names()
 assert MEASURES.is_built_in("any-winner")
-assert names[names.index("position-2-rate") + 1] == "any-winner"
+assert names[names.index("slot-2-rate") + 1] == "any-winner"
 check_measure(MEASURES.get("any-winner"))
 """
 

@@ -113,8 +113,8 @@ MUTATIONS = {
     ),
     "calls in flight need no room": (
         "models/money.py",
-        "self.spent + self.reserved + worst <= self._check",
-        "self.spent + worst <= self._check",
+        "self.spent + self.reserved + worst <= self._limit",
+        "self.spent + worst <= self._limit",
         [f"{MONEY}::test_a_tight_cap_is_reached_and_a_wide_one_is_not"],
     ),
     "a call without an answer is free": (

@@ -138,13 +138,13 @@ def test_a_simulated_judge_costs_nothing_and_takes_no_time(plan):
 
 
 def test_what_a_function_of_the_users_spends_is_not_known(tmp_path):
-    (tmp_path / "known_judges.py").write_text(JUDGES.read_text())
+    (tmp_path / "answering.py").write_text(JUDGES.read_text())
     lend_stimuli(tmp_path)
-    judge = "  - name: f\n    callable: known_judges:always_first\n"
+    judge = "  - name: f\n    callable: answering:always_first\n"
     study = parse_study(f"study: s\ndesign: {{size: screen}}\njudges:\n{judge}", tmp_path)
     run = prepare_run(study, study.spec.judges[0])
     found = estimate_run(run, pricers_of([run], {})[0], concurrency=4)
-    assert (found.calls, found.pricing, found.model) == (CALLS, "own-function", "known_judges:always_first")
+    assert (found.calls, found.pricing, found.model) == (CALLS, "own-function", "answering:always_first")
     assert found.expected is found.at_most is found.input_tokens is None
     assert found.refusal == ""
     assert found.seconds == CALLS / 4

@@ -101,7 +101,7 @@ def test_a_run_that_is_too_large_and_a_file_that_is_no_log_are_refused(run, tmp_
     with pytest.raises(UsageError, match=r"must end in \.eval"):
         export.export_run(run, tmp_path / "log.txt")
     monkeypatch.setattr(export, "MOST_SAMPLES", 10)
-    with pytest.raises(UsageError, match="the check for an export is 10"):
+    with pytest.raises(UsageError, match="the limit for an export is 10"):
         export.export_run(run, tmp_path / "log.eval")
 
 

@@ -31,10 +31,10 @@ def measure_known(tmp_path):
     """Measures one of the known judges, end to end, and returns its datasheet."""
 
     def measure(name: str, **extra: str):
-        (tmp_path / "known_judges.py").write_text(JUDGES.read_text())
+        (tmp_path / "answering.py").write_text(JUDGES.read_text())
         lines = "".join(f"    {key}: {value}\n" for key, value in extra.items())
         lend_stimuli(tmp_path, size="paper")
-        judge = f"  - name: {name}\n    callable: known_judges:{name}\n{lines}"
+        judge = f"  - name: {name}\n    callable: answering:{name}\n{lines}"
         text = f"study: known\ndesign: {{size: paper}}\njudges:\n{judge}"
         study = parse_study(text, tmp_path)
         run = prepare_run(study, study.spec.judges[0])
