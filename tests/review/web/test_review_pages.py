@@ -332,6 +332,26 @@ def test_new_items_arrive_while_the_page_is_open(browser, served):
         page.locator('#screen[data-item="paraphrase-4"]').wait_for(state="attached")
 
 
+def test_an_item_that_arrives_while_a_decision_is_saved_is_shown(browser, served):
+    """The page that comes back does not have it yet, and nothing else would tell of it."""
+    waiting = []
+
+    def feed(desk):
+        return desk.add([waiting.pop() for _ in list(waiting)])
+
+    def slowly(route):
+        response = route.fetch()
+        waiting.append(samples.paraphrase(1))
+        page.get_by_text("+1 arrived").wait_for()
+        route.fulfill(response=response)
+
+    review = served(samples.paraphrase(), feed=feed)
+    with signed_in(browser, review) as page:
+        intercept(page, "**/decide", slowly)
+        page.keyboard.press("a")
+        page.locator('#screen[data-item="paraphrase-1"]').wait_for(state="attached")
+
+
 def test_without_a_feed_an_empty_desk_says_that_no_more_come(browser, served):
     review = served()
     with signed_in(browser, review) as page:

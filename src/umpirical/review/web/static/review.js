@@ -9,6 +9,7 @@
   let shownAt = performance.now();
   let told = 0;
   let line = null;
+  let unread = null;
 
   // One request at a time. While it is under way, no key, click or form does anything: a decision would no longer be
   // about what is on the screen.
@@ -31,6 +32,10 @@
     }
     find("#screen").removeAttribute("aria-busy");
     busy = false;
+    // What changed meanwhile may not be on the page that came, and nothing else tells of it.
+    const numbers = unread;
+    unread = null;
+    if (numbers) count(numbers);
   }
 
   function put(page, screen, field) {
@@ -73,6 +78,7 @@
   }
 
   function count(numbers) {
+    if (busy) unread = numbers;
     const { total, empty } = find("#screen").dataset;
     const arrived = numbers.total - Number(total);
     if (find("#left")) find("#left").textContent = numbers.left;
