@@ -258,6 +258,15 @@ def test_a_record_is_as_it_was_written_and_names_nothing_of_a_machine(name):
 
 
 @each_judge
+def test_words_of_today_change_no_number_and_no_verdict(name):
+    said, now = BOOK.sheet(name), write.in_words_of_today(BOOK.sheet(name))
+    assert [one.result for one in now.measures] == [one.result for one in said.measures]
+    found = [[(one.variant, one.measure, one.stratum, one.verdict) for one in sheet.checks] for sheet in (said, now)]
+    assert found[0] == found[1]
+    assert now.decision.verdict == said.decision.verdict
+
+
+@each_judge
 def test_the_study_file_is_that_of_the_record(name):
     sheet = BOOK.sheet(name)
     study = read_study(FOLDER / "studies" / name)

@@ -23,6 +23,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from umpirical.domain.errors import UmpiricalError, UsageError
 from umpirical.domain.measures import Estimate
+from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.agent.record import AgentReport
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.datasheet.record import Datasheet
@@ -389,16 +390,26 @@ def render_pages(folder: Path) -> dict[Path, str]:
 
 
 def render_html_pages(folder: Path) -> dict[Path, str]:
-    """The pages of the records, as this version renders them. The decision in a record is the one of its day."""
+    """The pages of the records, in the words of this version."""
     book, pages = Casebook(folder), folder / "pages"
-    found = {folder / READER / "datasheet.html": render_html(book.sheet(READER))}
+    found = {folder / READER / "datasheet.html": render_html(in_words_of_today(book.sheet(READER)))}
     for name in book.judges():
-        found[pages / f"{name}.html"] = render_html(book.sheet(name))
+        found[pages / f"{name}.html"] = render_html(in_words_of_today(book.sheet(name)))
         scoring_methods = (folder / "records" / f"{name}.scoring-methods.json").read_text(encoding="utf-8")
         found[pages / f"{name}.scoring-methods.html"] = render_scoring_methods_html(
             ScoringMethods.model_validate_json(scoring_methods)
         )
     return found
+
+
+def in_words_of_today(sheet: Datasheet) -> Datasheet:
+    """The numbers of a record, held to the policy of its day. The record itself keeps its words."""
+    specs = {measure.name: MEASURES.get(measure.name) for measure in sheet.measures}
+    named = [
+        measure.model_copy(update={"title": specs[measure.name].title, "about": specs[measure.name].about})
+        for measure in sheet.measures
+    ]
+    return held_to(sheet.model_copy(update={"measures": named}), sheet.policy or preset())
 
 
 def faults(folder: Path) -> Iterator[str]:

@@ -532,8 +532,8 @@ class Round:
 
     stimuli: Collection[str] = ()
     """By id; none if the run is decided, or was not to be asked in rounds."""
-    standing: str = ""
-    """How far it is, for the person who waits."""
+    how_far: str = ""
+    """For the person who waits."""
 
 
 class AsksInRounds(OptionalPart):

@@ -1,7 +1,7 @@
 """Assertions about judges: measures one, holds it to a policy, and ends the test by what comes out."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,7 +19,7 @@ from umpirical.domain.measures import Estimate
 from umpirical.protocols.protocol import Documents, Study
 from umpirical.pytest_plugin.settings import FINDINGS, Finding, Reliability, Settings, end_test
 from umpirical.reports import numbers
-from umpirical.reports.record import CheckRecord
+from umpirical.reports.gate import of_own_prompt
 from umpirical.store.lock import one_at_a_time
 from umpirical.text.inert import inert
 
@@ -187,7 +187,7 @@ def _ignored_by_git(folder: Path) -> None:
 def _outcome(held: Report[Any], *, strict: bool) -> Reliability:
     verdict = held.decision or "not-enough-data"
     if verdict == "use-with-restrictions" and strict:
-        missed = any(check.verdict == "FAIL" for check in _own_checks(held))
+        missed = any(check.verdict == "FAIL" for check in of_own_prompt(held.record.checks))
         return "not reliable" if missed else "inconclusive"
     if verdict in USED:
         return "reliable"
@@ -202,19 +202,12 @@ def _headline(held: Report[Any]) -> str:
     return f"{title[:1].lower()}{title[1:]} (policy {decided.policy_name})"
 
 
-def _own_checks(held: Report[Any]) -> Sequence[CheckRecord]:
-    """Returns the checks of the judge's own prompt."""
-    variants = list(dict.fromkeys(check.variant for check in held.record.checks))
-    own = "baseline" if "baseline" in variants or not variants else variants[0]
-    return [check for check in held.record.checks if check.variant == own]
-
-
 def _deciding(held: Report[Any], outcome: Reliability) -> Iterator[str]:
     """Yields the checks that decide, each with its figure and interval; what fails first."""
     states = {"not reliable": ("broken",), "inconclusive": ("open",)}.get(outcome, ())
-    checks = [check for check in _own_checks(held) if check.essential and check.state in states]
+    checks = [check for check in of_own_prompt(held.record.checks) if check.essential and check.state in states]
     if not checks and outcome != "reliable":
-        checks = [check for check in _own_checks(held) if check.verdict != "PASS"]
+        checks = [check for check in of_own_prompt(held.record.checks) if check.verdict != "PASS"]
     figures = {(measure.variant, measure.name, measure.stratum): measure for measure in held.measures}
     for check in sorted(checks, key=lambda check: check.verdict != "FAIL"):
         measure = figures.get((check.variant, check.measure, check.stratum))

@@ -447,9 +447,9 @@ def _by_bound(
     seen = one_sided(measure, estimate, inner, alpha=levels.accept, count_missing=False)
     other = one_sided(measure, estimate, outer, alpha=levels.refuse, count_missing=False)
     verdict: CheckVerdict = (
-        "PASS" if _inside(worst, condition) else "FAIL" if _outside(other, condition) else "INCONCLUSIVE"
+        "PASS" if meets(worst, condition) else "FAIL" if _outside(other, condition) else "INCONCLUSIVE"
     )
-    unanswered = sum(estimate.excluded.values()) if verdict == "INCONCLUSIVE" and _inside(seen, condition) else 0
+    unanswered = sum(estimate.excluded.values()) if verdict == "INCONCLUSIVE" and meets(seen, condition) else 0
     needed = None
     if verdict == "INCONCLUSIVE" and not unanswered:
         needed = _bound_needed(condition, measure, estimate, levels)
@@ -473,8 +473,9 @@ def _by_part(parts: Sequence[GroupedMeasure], refuse: float, condition: Conditio
     return {**check_parts(condition, parts, bound), "level": alpha}
 
 
-def _inside(bound: float, condition: Condition) -> bool:
-    return bound <= condition.value if condition.kind == "at_most" else bound >= condition.value
+def meets(value: float, condition: Condition | ConditionRecord) -> bool:
+    """Whether a value, or a bound of it, is on the right side of a threshold."""
+    return value <= condition.value if condition.kind == "at_most" else value >= condition.value
 
 
 def _outside(bound: float, condition: Condition) -> bool:
@@ -482,7 +483,7 @@ def _outside(bound: float, condition: Condition) -> bool:
 
 
 def _bound_needed(condition: Condition, measure: MeasureRecord, estimate: Estimate, levels: Levels) -> int | None:
-    leaning = _inside(estimate.value, condition)
+    leaning = meets(estimate.value, condition)
     alpha = levels.accept if leaning else levels.refuse
     if estimate.per_task:
         below = leaning == (condition.kind == "at_most")
@@ -519,7 +520,7 @@ def _why(condition: Condition, measure: MeasureRecord, estimate: Estimate, held:
         return f"{seen}, because {lost} without an answer count against it"
     if needed is None:
         return f"{seen}. If the measured value is right, more data would not decide it"
-    way = "pass" if _inside(estimate.value, condition) else "fail"
+    way = "pass" if meets(estimate.value, condition) else "fail"
     total = f"about {numbers.about(needed)} {numbers.units(estimate.unit, needed)} in total"
     return f"{seen}. If the measured value is right, {total} would most likely make it {way}"
 

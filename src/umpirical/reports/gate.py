@@ -96,9 +96,14 @@ class GateDecision(Strict):
 
 
 def own_checks(checks: Sequence[CheckRecord]) -> list[HeldCheck]:
+    """Returns the checks of the judge's own prompt, in short."""
+    return [held_check(check) for check in of_own_prompt(checks)]
+
+
+def of_own_prompt(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
     """Returns the checks of the judge's own prompt: another variant is another judge, and changes no verdict."""
     own = _own_variant([check.variant for check in checks])
-    return [held_check(check) for check in checks if check.variant == own]
+    return [check for check in checks if check.variant == own]
 
 
 def own_measures(record: Record) -> list[MeasureRecord]:

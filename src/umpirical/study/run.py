@@ -314,7 +314,7 @@ def next_shards(run: Run, watcher: Watcher) -> range:
                 watcher.ended()
         return range(0)
     if isinstance(watcher, Told):
-        watcher.told(following.standing)
+        watcher.told(following.how_far)
     return extend_plan(run.store, run.call.open_judge(), run.stimuli, protocol.design_of(run), set(following.stimuli))
 
 

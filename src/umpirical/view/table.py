@@ -2,6 +2,7 @@
 
 import threading
 import time
+from bisect import bisect_right
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -452,7 +453,8 @@ class Places:
         """Returns the shard that a place is in."""
         if self._size:
             return place // self._size
-        return sum(self.first(shard + 1) <= place for shard in range(self._run.shards))
+        self.first(self._run.shards)
+        return bisect_right(self._starts, place) - 1
 
 
 class RunReading:

@@ -13,7 +13,7 @@ from typing import cast
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
-from umpirical.domain.measures import Estimate, Result
+from umpirical.domain.measures import Estimate
 from umpirical.domain.stimuli import TIER_2, Family, Stimulus
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.record import Datasheet
@@ -21,7 +21,8 @@ from umpirical.protocols.datasheet.report import held_to
 from umpirical.protocols.datasheet.spec import DatasheetStudy, is_shown, preset
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_materials
 from umpirical.protocols.protocol import FollowUp
-from umpirical.reports.checks import settling
+from umpirical.reports.checks import meets, settling
+from umpirical.reports.gate import of_own_prompt
 from umpirical.reports.numbers import about, units
 from umpirical.reports.policy import Policy, at
 from umpirical.reports.record import CheckRecord, ConditionRecord, MeasureRecord, why_unfinished
@@ -126,7 +127,7 @@ def undecided(run: Run, sheet: Datasheet) -> Collection[str]:
     if rounds >= run.manifest["looks"] or sheet.decision is None or sheet.decision.verdict == "do-not-use":
         return ()
     return round_after(
-        [check for check in sheet.checks if check.variant == sheet.checks[0].variant],
+        of_own_prompt(sheet.checks),
         sheet.measures,
         [stimulus for stimulus in run.stimuli if is_shown(stimulus, run.judge.kind)],
         {trial.stimulus_id for shard in range(rounds) for trial, _ in run.store.plan_shard(shard)},
@@ -134,9 +135,9 @@ def undecided(run: Run, sheet: Datasheet) -> Collection[str]:
     )
 
 
-def standing(sheet: Datasheet) -> str:
+def how_far(sheet: Datasheet) -> str:
     """Returns how many checks of a run that is asked in rounds are decided, and which of them is furthest from it."""
-    checks = [check for check in sheet.checks if check.variant == sheet.checks[0].variant]
+    checks = of_own_prompt(sheet.checks)
     decided = sum(check.verdict in {"PASS", "FAIL"} for check in checks)
     said = f"{sheet.run.trials:,} calls: {decided} of {len(checks)} checks decided"
     missing = {check.more_needed / check.needed: check for check in checks if check.more_needed and check.needed}
@@ -207,16 +208,10 @@ def _open(checks: Sequence[CheckRecord], measures: Sequence[MeasureRecord]) -> I
             if condition.verdict in {"INCONCLUSIVE", "N/A"}:
                 want, result = _want(condition), results.get((check.variant, condition.measure, condition.stratum))
                 have = result.denominator if isinstance(result, Estimate) else 0
+                fails = check.essential and isinstance(result, Estimate) and not meets(result.value, check)
                 # Where nothing says how many it takes, as many again.
                 left = max(FIRST_UNITS, have) if want.left == inf else want.left
-                yield replace(want, left=left, ends=check.essential and condition is check and _fails(check, result))
-
-
-def _fails(check: CheckRecord, result: Result | None) -> bool:
-    """Whether a check fails by its measured value alone."""
-    if not isinstance(result, Estimate):
-        return False
-    return result.value > check.value if check.kind == "at_most" else result.value < check.value
+                yield replace(want, left=left, ends=condition is check and fails)
 
 
 def can_settle(sheet: Datasheet) -> bool:

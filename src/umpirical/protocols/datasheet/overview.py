@@ -13,13 +13,13 @@ from umpirical.protocols.datasheet.tiles import (
     could_be,
     failures,
     named,
-    own_checks,
     tiles,
     value_of,
     worst_first,
 )
 from umpirical.reports import numbers
 from umpirical.reports.decision import together
+from umpirical.reports.gate import of_own_prompt
 from umpirical.reports.policy import at
 from umpirical.reports.record import CheckRecord, CheckVerdict
 from umpirical.reports.tiles import Tile
@@ -95,7 +95,7 @@ class Overview:
 
 def overview_of(sheet: Datasheet) -> Overview:
     """Returns the first screen of a datasheet."""
-    held = worst_first(own_checks(sheet))
+    held = worst_first(of_own_prompt(sheet.checks))
     gates = sheet.stimuli.gates if sheet.stimuli else []
     failed = failures(sheet)
     return Overview(

@@ -14,7 +14,7 @@ from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
-from umpirical.protocols.datasheet.more import can_settle, follow_up, names_of, standing, undecided
+from umpirical.protocols.datasheet.more import can_settle, follow_up, how_far, names_of, undecided
 from umpirical.protocols.datasheet.page import render_html, render_markdown
 from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema
 from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, policy_of, read_run
@@ -141,7 +141,7 @@ class DatasheetProtocol(
         if run.manifest.get("until") != "decided":
             return Round()
         sheet = datasheet_of_read(read_run(run), only=names_of(policy_of(run)))
-        return Round(undecided(run, sheet), standing(sheet))
+        return Round(undecided(run, sheet), how_far(sheet))
 
     def design_of(self, run: Run) -> Design:
         return self.design(self._study_of(run), run.judge).over(run.stimuli)

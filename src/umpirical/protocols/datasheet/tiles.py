@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from umpirical.domain.measures import Estimate
-from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.reports import numbers
+from umpirical.reports.checks import meets
 from umpirical.reports.decision import check_name, excess
+from umpirical.reports.gate import of_own_prompt
 from umpirical.reports.parts import part_words
 from umpirical.reports.policy import EACH_PART
 from umpirical.reports.record import CheckRecord, CheckVerdict, MeasureRecord
@@ -28,17 +29,11 @@ WHOLE, PARTS = "raw-false-preference", ("positional-false-preference", "stable-c
 MARKS: Mapping[CheckVerdict, Mark] = {"PASS": "pass", "FAIL": "fail", "INCONCLUSIVE": "open", "N/A": "none"}
 
 
-def own_checks(sheet: Datasheet) -> list[CheckRecord]:
-    """Returns the checks that the verdict rests on: those of the judge's own prompt."""
-    own = [check for check in sheet.checks if check.variant == BASELINE]
-    return own or [check for check in sheet.checks if check.variant == sheet.checks[0].variant]
-
-
 def anchors(sheet: Datasheet) -> dict[tuple[str, str, str], str]:
     """Returns where on the page each of these checks is, by prompt variant, measure and part."""
     return {
         (check.variant, check.measure, check.stratum): f"check-{place}"
-        for place, check in enumerate(own_checks(sheet), start=1)
+        for place, check in enumerate(of_own_prompt(sheet.checks), start=1)
     }
 
 
@@ -64,7 +59,7 @@ def worst_first(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
 
 def failures(sheet: Datasheet) -> list[CheckRecord]:
     """Returns the checks of the own prompt that failed, the worst first; a part that fails says more than the whole."""
-    failed = [check for check in worst_first(own_checks(sheet)) if check.verdict == "FAIL"]
+    failed = [check for check in worst_first(of_own_prompt(sheet.checks)) if check.verdict == "FAIL"]
     if {*PARTS} & {check.measure for check in failed}:
         failed.sort(key=lambda check: check.measure == WHOLE)
     return failed
@@ -77,7 +72,7 @@ def _rank(check: CheckRecord) -> int:
 
 
 def _tile(sheet: Datasheet, name: str, measures: Sequence[str]) -> Tile:
-    own = own_checks(sheet)
+    own = of_own_prompt(sheet.checks)
     held = worst_first([check for measure in measures for check in own if check.measure == measure])
     if not held:
         graded = sheet.judge.kind == "grade" and name in {"Position", "Follows the task"}
@@ -109,10 +104,8 @@ def could_be(sheet: Datasheet, check: CheckRecord) -> str:
     if check.verdict != "INCONCLUSIVE" or check.bound is None or not 0 <= check.bound <= 1:
         return ""
     measure = measure_of(sheet, check)
-    if measure is not None and isinstance(measure.result, Estimate):
-        value = measure.result.value
-        if value > check.value if check.kind == "at_most" else value < check.value:
-            return ""
+    if measure is not None and isinstance(measure.result, Estimate) and not meets(measure.result.value, check):
+        return ""
     return numbers.beside(check.bound, check.value, "rate")
 
 
