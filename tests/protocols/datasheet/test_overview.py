@@ -12,8 +12,9 @@ from umpirical.protocols.datasheet.overview import blank_words, overview_of, sho
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.datasheet.reading import next_steps
 from umpirical.protocols.datasheet.record import Datasheet
-from umpirical.protocols.datasheet.tiles import MEASURES, failures, measure_of, own_checks, tiles
+from umpirical.protocols.datasheet.tiles import MEASURES, failures, measure_of, tiles
 from umpirical.reports import numbers
+from umpirical.reports.gate import of_own_prompt
 from umpirical.reports.record import PartRecord
 from umpirical.reports.tiles import Tile
 
@@ -46,9 +47,9 @@ def tile(sheet, name) -> Tile:
 
 
 def assert_tiles_are_of_the_record(sheet):
-    checks = {f"check-{place}": check for place, check in enumerate(own_checks(sheet), start=1)}
+    checks = {f"check-{place}": check for place, check in enumerate(of_own_prompt(sheet.checks), start=1)}
     for one, measures in zip(tiles(sheet), MEASURES.values(), strict=True):
-        fed = [check for check in own_checks(sheet) if check.measure in measures]
+        fed = [check for check in of_own_prompt(sheet.checks) if check.measure in measures]
         if not fed:
             assert (one.mark, one.value, one.anchor) == ("none", "", "ratings")
             continue
