@@ -39,7 +39,7 @@ def test_a_misspelt_command_is_met_with_the_right_one(umpirical):
 def test_init_check_run_report_runs_in_that_order(umpirical, tmp_path):
     study = tmp_path / "mine"
     assert umpirical("init", study)[0] == 0
-    lend_stimuli(study, size="standard")
+    lend_stimuli(study, size="decided")
     code, out, _ = umpirical("check", study)
     assert (code, out.splitlines()[-1]) == (0, "ok")
     code, out, _ = umpirical("run", study)
@@ -48,10 +48,10 @@ def test_init_check_run_report_runs_in_that_order(umpirical, tmp_path):
     assert sound.splitlines()[0] == "  Use (policy ranking): All 17 checks passed."
     assert "  Do not use (policy ranking): It fails on " in locked
     assert "blank-input preference" in locked
-    assert "It follows the first position (position effect " in locked
     code, out, _ = umpirical("list", study, "--json")
     for state in json.loads(out):
-        assert (state["trials"], state["answered"], state["document"]) == (STANDARD, STANDARD, "datasheet.json")
+        assert state["trials"] == state["answered"] < STANDARD
+        assert state["document"] == "datasheet.json"
     [run] = (study / "runs").glob("sound-*")
     (run / "datasheet.html").unlink()
     code, out, _ = umpirical("report", run)
@@ -98,7 +98,7 @@ def test_a_missing_study_is_answered_with_what_to_do(umpirical, tmp_path):
 
 def test_an_unknown_simulated_judge_is_named(umpirical, tmp_path):
     (tmp_path / "umpirical.yaml").write_text("study: s\njudges:\n  - {name: a, model: {adapter: simulated, name: x}}\n")
-    lend_stimuli(tmp_path, size="standard")
+    lend_stimuli(tmp_path, size="decided")
     code, _, err = umpirical("run", tmp_path)
     assert code == 2
     assert "unknown simulated judge 'x'" in err
@@ -179,10 +179,11 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tmp_path):
 
 def test_progress_goes_to_standard_error_and_results_to_standard_output(umpirical, tmp_path):
     umpirical("init", tmp_path)
-    lend_stimuli(tmp_path, size="standard")
+    lend_stimuli(tmp_path, size="decided")
     _, out, err = umpirical("run", tmp_path, "--json")
-    assert json.loads(out)[0]["trials"] == STANDARD
-    assert f"{STANDARD:,}/{STANDARD:,}" in err
+    trials = json.loads(out)[0]["trials"]
+    assert 0 < trials < STANDARD
+    assert f"{trials:,}/{trials:,}" in err
 
 
 RECORDS = ("datasheet", "stress", "pairs", "agent", "comparison", "stress-comparison", "jury", "correction", "claim")
@@ -238,11 +239,13 @@ def test_a_judge_that_prints_does_not_spoil_the_result(umpirical, tmp_path):
     (tmp_path / "chatty_judge.py").write_text(
         "def judge(task, first, second):\n    print('thinking')\n    return 'tie'\n"
     )
-    (tmp_path / "umpirical.yaml").write_text("study: s\njudges:\n  - {name: a, callable: 'chatty_judge:judge'}\n")
-    lend_stimuli(tmp_path, size="standard")
+    (tmp_path / "umpirical.yaml").write_text(
+        "study: s\ndesign: {size: screen}\njudges:\n  - {name: a, callable: 'chatty_judge:judge'}\n"
+    )
+    lend_stimuli(tmp_path)
     code, out, err = umpirical("run", tmp_path, "--yes", "--json")
     assert code == REFUSED
-    assert json.loads(out)[0]["trials"] == STANDARD
+    assert json.loads(out)[0]["trials"] == 336
     assert "thinking" in err
 
 

@@ -44,7 +44,7 @@ def test_its_commands_lead_to_verdicts(run, tmp_path, run_demo):
     demo, one_judge, view = START.splitlines()
     assert (demo, view) == ("umpirical demo", "umpirical view")
     assert "MISSED" not in run_demo[1]
-    lend_stimuli(tmp_path, size="standard")
+    lend_stimuli(tmp_path, size="decided")
     run(one_judge)
     (path,) = tmp_path.glob("runs/*/datasheet.json")
     assert json.loads(path.read_text(encoding="utf-8"))["decision"]["verdict"] == "use"

@@ -49,7 +49,7 @@ def test_three_outcomes_and_each_says_what_it_rests_on(three):
             "*umpirical: judges tested*",
             "test_three.py::test_open: inconclusive: judge steady-grader: not enough data (policy adjudication)",
             "  INCONCLUSIVE Blank-input preference: * [[]*, *] (*), threshold: *would be enough",
-            "  collect more data: size='full'",
+            "  collect more data: leave out size, and it asks until the verdict is reached",
             "  datasheet: .umpirical/reports/*test_open*/datasheet.html",
             "test_three.py::test_refused: not reliable: judge lenient-on-nothing: do not use (policy ci-smoke)",
             "test_three.py::test_reliable: reliable: judge steady-grader: use (policy ci-smoke)",

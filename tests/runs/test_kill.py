@@ -32,7 +32,9 @@ def finish(study: Path) -> dict:
     return json.loads(done.stdout)[0]
 
 
-def kill_at_a_random_moment(process: subprocess.Popen[str], server: ChatServer, rng: random.Random) -> bool:
+def kill_at_a_random_moment(
+    process: subprocess.Popen[str], server: ChatServer, rng: random.Random, number: int = signal.SIGKILL
+) -> bool:
     """By a number of calls, or by time, which may be before the first call; False if the run ended before."""
     calls = server.asked.total() + rng.randrange(50, 250) if rng.random() < 0.7 else None
     deadline = time.monotonic() + (60 if calls else rng.uniform(0.2, 1.2))
@@ -41,7 +43,7 @@ def kill_at_a_random_moment(process: subprocess.Popen[str], server: ChatServer, 
             break
         time.sleep(0.002)
     killed = process.poll() is None
-    process.send_signal(signal.SIGKILL)
+    process.send_signal(number)
     process.communicate()
     return killed
 
@@ -84,3 +86,37 @@ def test_a_run_killed_several_times_ends_as_an_undisturbed_one(tmp_path, times, 
     assert one["measures"] == other["measures"]
     assert one["audit"] == other["audit"]
     assert one["run"]["responses_sha256"] == other["run"]["responses_sha256"]
+
+
+RESUMABLE = 5
+
+
+@pytest.mark.parametrize(
+    ("times", "repeats", "processes"),
+    [(3, 6, 1), pytest.param(3, 12, 3, marks=pytest.mark.heavy), pytest.param(40, 60, 1, marks=pytest.mark.slow)],
+    ids=["3 times", "3 times, 3 processes", "40 times"],
+)
+def test_a_run_told_to_end_finishes_its_calls_and_resumes(tmp_path, times, repeats, processes):
+    rng = random.Random(7)  # noqa: S311  # moments, not secrets
+    with ChatServer(swayed_answer, latency=0.02) as server:
+        study = write_study(tmp_path, server.base_url, repeats=repeats, concurrency=CONCURRENCY)
+        command = [*run_command(study), "--processes", str(processes)]
+        codes = []
+        for _ in range(times):
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            calls = server.asked.total() + rng.randrange(20, CALLS * repeats // (2 * times))
+            while process.poll() is None and server.asked.total() < calls:
+                time.sleep(0.002)
+            process.send_signal(signal.SIGTERM)
+            _, said = process.communicate()
+            codes.append(process.returncode)
+            assert "run the same command again to resume" in said
+        resumed = finish(study)
+        asked_twice = server.asked.total() - len(server.asked)
+
+    assert codes == [RESUMABLE] * times
+    run = Path(resumed["datasheet"]).parent
+    assert len(judgments(run)) == resumed["trials"] == CALLS * repeats
+    assert not any(outcome in ("unasked", "failed") for outcome, _ in judgments(run).values())
+    # One process lets its calls finish. Of several, the others give up theirs.
+    assert asked_twice <= times * CONCURRENCY * (processes > 1)

@@ -15,6 +15,9 @@ from tests.servers.anthropic_server import message
 Fault = Literal["rate-limit", "server-error", "malformed", "truncated", "hang", "reset"]
 """429 with Retry-After, 500, a body that is not JSON, a body cut short, no answer, a closed connection."""
 
+Outage = Literal["unavailable"]
+"""503, as of a server that is down."""
+
 
 @dataclass(frozen=True)
 class Said:
@@ -51,7 +54,7 @@ Answer = Callable[[dict[str, Any]], str | Message]
 TokenAnswer = Callable[[dict[str, Any]], Said]
 """Returns the tokens of the answer to a request body, with their log-probabilities."""
 
-Misbehave = Callable[[str, int], Fault | None]
+Misbehave = Callable[[str, int], Fault | Outage | None]
 """Returns how a call fails, if it does, given its request id and how often it has been asked (1 the first time)."""
 
 HANG_SECONDS = 30.0
@@ -156,13 +159,15 @@ class ChatServer:
         answer = self.answer(body)
         return message(body, str(answer)) if request.path == MESSAGES else completion(body, answer)
 
-    async def _fail(self, request: web.Request, fault: Fault, body: dict[str, Any]) -> web.StreamResponse:
+    async def _fail(self, request: web.Request, fault: Fault | Outage, body: dict[str, Any]) -> web.StreamResponse:
         match fault:
             case "rate-limit":
                 headers = {"Retry-After": f"{self.retry_after:g}"}
                 return web.json_response({"error": {"message": "slow down"}}, status=429, headers=headers)
             case "server-error":
                 return web.json_response({"error": {"message": "it broke"}}, status=500)
+            case "unavailable":
+                return web.json_response({"error": {"message": "come back later"}}, status=503)
             case "malformed":
                 return web.Response(text='{"choices": [{"message": ', content_type="application/json")
             case "truncated":

@@ -92,17 +92,19 @@ def datasheet(judge: object, options: DatasheetKeywords) -> "Report[Datasheet]":
     default) counts as a failed call. `answer` sets how other replies are parsed, with the keys of `answer` in a study
     file. `name` is the judge's name in the report. `kind` is compare or grade; with `scale`, grade is the default.
 
-    `size` is screen (336 calls), paper (620), standard (1,368) or full (2,640); standard is the default. `until` may be
-    "decided": the run asks in rounds, stops as soon as the verdict is reached, and asks at most `size`, if given, and
-    at most `max_calls`. `variants` adds tie instructions: strict, forced-choice. Each question is asked `repeats`
-    times. `seed` draws the test cases.
+    The run asks in rounds, stops as soon as the verdict under `policy` is reached, and asks at most `max_calls`.
+    `policy` is a shipped one ("ranking" by default), a .yaml file or a mapping with its keys. With `size`, the run asks
+    everything: screen (336 calls), paper (620), standard (1,368) or full (2,640). `until` overrides this: "asked" or
+    "decided". `variants` adds tie instructions: strict, forced-choice. Each question is asked `repeats` times. `seed`
+    draws the test cases.
 
     Replies are stored in `folder`, and the same call resumes an interrupted one. `concurrency` is the number of calls
     in flight, `executor` makes them, `processes` share them, and `progress` shows a bar. Paid calls need `max_cost`,
     the spending cap in US dollars for this judge in `folder`, earlier runs included. Without it, an error states the
     price and nothing is sent. `prices` are dollars per million tokens in and out, by model. `allow_unpriced` permits
     models with unknown prices. Four preflight calls check that replies can be parsed; if not,
-    `umpirical.domain.errors.JudgeUnreadable` shows what came back. Set `preflight` to False to skip them.
+    `umpirical.domain.errors.JudgeUnreadable` shows what came back. Set `preflight` to False to skip them. If a
+    server goes down during the run, it is waited for, up to `wait_for_server` minutes.
 
     A study file or judge file can name servers, API keys and code to run. The first time,
     `umpirical.domain.errors.NotTrusted` lists them and stops; `trust` approves them.

@@ -47,6 +47,7 @@ class TermKeywords:
     processes: int | None = None
     progress: bool = True
     preflight: bool = True
+    wait_for_server: float = 15.0
     trust: bool = False
 
     def terms(self, lose: Lose, *, fresh: bool = False) -> Terms:
@@ -60,7 +61,12 @@ class TermKeywords:
             agree=agree_if(trust=self.trust),
             prices={name: TokenPrices(*(Decimal(str(price)) for price in each)) for name, each in given},
             allow_unpriced=self.allow_unpriced,
-            calls=CallOptions(self.executor, self.processes, tell if self.progress else lambda _: None),
+            calls=CallOptions(
+                self.executor,
+                self.processes,
+                tell if self.progress else lambda _: None,
+                patience=60 * self.wait_for_server,
+            ),
             fresh=fresh,
             preflight=_Preflights(self) if self.preflight else None,
             lose=lose,
@@ -96,8 +102,9 @@ class DatasheetKeywords(StudyKeywords):
     """What `datasheet` takes besides the judge."""
 
     size: str | None = None
-    until: str = "asked"
+    until: str | None = None
     max_calls: int | None = None
+    policy: str | Mapping[str, Any] = ""
     variants: Sequence[str] = ()
     repeats: int = 1
     name: str | None = None

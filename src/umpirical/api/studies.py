@@ -21,7 +21,7 @@ from umpirical.judges.reply_formats import parsed_format
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
 from umpirical.protocols.protocol import STUDY_FILE, Study
-from umpirical.stimuli.controlled.datasheet_set import DECIDED, recipe
+from umpirical.stimuli.controlled.datasheet_set import DECIDED, STANDARD, recipe
 from umpirical.store.files import write_text
 from umpirical.store.yaml_files import load_yaml
 from umpirical.study.file import WAYS, judge_entry, judge_name, judges_study, parse_study_data
@@ -76,16 +76,16 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     Raises NotTrusted unless `agree`, or what the options say of trust, agrees to what files say about the judges.
     """
     folder, variants, repeats, seed = Path(options.folder), options.variants, options.repeats, options.seed
-    size = options.size or (DECIDED if options.until == "decided" else "standard")
+    until = options.until or ("asked" if options.size else "decided")
+    size = options.size or (DECIDED if until == "decided" else STANDARD)
     recipe(size)
     # A mapping may say more than an option of the command line can.
     typed_answer = () if isinstance(options.answer, Mapping) else tuple(options.answer)
     answer = options.answer if isinstance(options.answer, Mapping) else parsed_format(typed_answer)
     entry = JudgeEntry(options.name, options.kind, options.scale, options.deadline, answer or None)
-    rounds = {} if options.until == "asked" else {"until": options.until}
     design = {
         "size": size,
-        **rounds,
+        "until": until,
         "variants": ("baseline", *(variant for variant in dict.fromkeys(variants) if variant != "baseline")),
     }
     targets = [_from_folder(str(judge), folder) for judge in judges if isinstance(judge, str | Path)]
@@ -108,8 +108,8 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     said = [name if name in targets else target for name, target in zip(names, targets, strict=False)]
     if (not written or (typed_answer and [*entry.told()] == ["answer"])) and not found and seed == 1:
         words = [
-            *([f"--size {size}"] if options.size or not rounds else []),
-            *(f"--until {until}" for until in rounds.values()),
+            *([f"--size {size}"] if size != DECIDED else []),
+            *([f"--until {until}"] if (until == "decided") == (size != DECIDED) else []),
             *(f"--max-calls {most}" for most in [options.max_calls] if most),
             *(f"--variant {variant}" for variant in design["variants"] if variant != "baseline"),
         ]
@@ -118,13 +118,14 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
         again = [" ".join(["umpirical datasheet", shlex.quote(target), *words]) for target in said]
     else:
         # What the command line has no option for can only be said in Python.
-        told = {"size": size, **rounds, "variants": list(variants), "repeats": repeats, "seed": seed, **entry.told()}
-        told |= {"max_calls": options.max_calls} if options.max_calls else {}
-        usual = {"variants": [], "repeats": 1, "seed": 1}
+        told = {name: getattr(options, name) for name in ("size", "until", "max_calls", "policy", "repeats", "seed")}
+        told |= {"variants": list(variants), **entry.told()}
+        usual = {"variants": [], "repeats": 1, "seed": 1, "policy": ""}
         words = [f"{key}={value!r}" for key, value in told.items() if value != usual.get(key)]
         objects = names if found else [repr(target) for target in targets] or names
         again = [f"umpirical.datasheet({', '.join([judge, *words])})" for judge in objects]
-    return replace(study, commands=dict(zip(names, again, strict=True)), found=found, max_calls=options.max_calls)
+    commands = dict(zip(names, again, strict=True))
+    return replace(study, commands=commands, found=found, max_calls=options.max_calls, policy=options.policy)
 
 
 def _as_they_say(study: Study[Any]) -> Study[Any]:

@@ -1,7 +1,10 @@
 """The command line. A subcommand is imported only when it is called, so that help appears at once."""
 
+import signal
 import sys
+import threading
 from importlib import import_module
+from typing import NoReturn
 
 import click
 
@@ -128,10 +131,18 @@ def _sentence(message: str) -> str:
     return f"{message[:1].lower()}{message[1:]}".removesuffix(".")
 
 
+def _told_to_end(*_: object) -> NoReturn:
+    from umpirical.domain.errors import Terminated
+
+    raise Terminated
+
+
 def _run(arguments: list[str] | None) -> int:
     from umpirical.cli.terminal import complain
     from umpirical.domain.errors import UmpiricalError
 
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _told_to_end)
     try:
         result = cli.main(args=arguments, prog_name="umpirical", standalone_mode=False)
     except UmpiricalError as error:

@@ -71,6 +71,7 @@ class MeasureFlags:
     executor: str | None = None
     processes: int | None = None
     through: str = ""
+    wait_for_server: float = 15.0
     no_preflight: bool = False
     dry_run: bool = False
 
@@ -97,7 +98,9 @@ def measure(
     remark(MAKING_STIMULI)
     terms = replace(
         terminal_terms(flags, preflight=not how.no_preflight),
-        calls=CallOptions(how.executor or CallOptions().executor, how.processes, remark, how.through),
+        calls=CallOptions(
+            how.executor or CallOptions().executor, how.processes, remark, how.through, 60 * how.wait_for_server
+        ),
         fresh=how.fresh,
         planned=remark,
         lose=lose,
@@ -224,6 +227,14 @@ def _checked_uri(_: click.Context, __: click.Parameter, uri: str) -> str:
     callback=_checked_uri,
     help="Object storage (s3://bucket/prefix) for Ray actors that do not share the study's folder.",
 )
+@click.option(
+    "--wait-for-server",
+    default=15.0,
+    show_default=True,
+    type=click.FloatRange(0),
+    metavar="MINUTES",
+    help="If the server goes down during the run, wait this long for it.",
+)
 @preflight_option
 @dry_run_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -334,15 +345,16 @@ def datasheet_command(
     options = DatasheetKeywords(
         size=design.size,
         # Judges that are compared answer the same questions.
-        until=design.until or ("asked" if design.size or design.against else "decided"),
+        until=design.until or ("asked" if design.against else None),
         max_calls=design.max_calls,
+        policy=design.policy,
         variants=design.variants,
         repeats=design.repeats,
         folder=design.folder,
         answer=design.answer,
     )
     study = datasheet_study(targets, options, terminal_trust(given=design.trust))
-    results, lost = measure(replace(study, policy=design.policy), [], flags, how, quiet=as_json)
+    results, lost = measure(study, [], flags, how, quiet=as_json)
     summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
     if design.against is not None and not lost:
         from umpirical.api.results import compare_targets

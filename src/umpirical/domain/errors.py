@@ -6,6 +6,7 @@
     │   ├── GateError     the stimuli are not fit to measure with                  exit code 2
     │   └── NotTrusted    nobody has agreed to what a study would do               exit code 2
     ├── JudgeUnreadable   a few calls showed that its answers cannot be read       exit code 5
+    ├── Terminated        the process was told to end (SIGTERM)                    exit code 5
     ├── SpendRefused      a call would have cost money and nobody agreed           exit code 6
     └── StoreError        the record on disk contradicts itself                    exit code 1
 
@@ -58,6 +59,17 @@ class JudgeUnreadable(UmpiricalError):
     """A few calls showed that a judge's answers cannot be read: no more were sent, and their answers are kept."""
 
     exit_code = 5
+
+
+class Terminated(UmpiricalError):
+    """The process was told to end. Every answer is kept, and the same command resumes."""
+
+    exit_code = 5
+
+    def __init__(self) -> None:
+        super().__init__(
+            "told to end (SIGTERM); all replies so far are kept", fix="run the same command again to resume"
+        )
 
 
 class SpendRefused(UmpiricalError):

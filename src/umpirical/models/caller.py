@@ -1,6 +1,7 @@
 """The caller: everything around a request that does not depend on who serves the model.
 
     in its turn (pace)  >  within the budget (money)  >  sent by an adapter  >  charged  >  retried if that helps
+                                                                              >  waited for if the server is down
 
 An adapter makes one attempt at a time. It returns a reply or raises CallFailed, and says what it knows about the bill.
 """
@@ -18,6 +19,7 @@ import stamina
 
 from umpirical.domain.responses import FailureKind, Response, Usage
 from umpirical.models.money import FREE, Ledger, Meter, Received, Reservation
+from umpirical.models.outage import Outages
 from umpirical.models.pace import Pace
 from umpirical.models.recording import Recording
 from umpirical.models.requests import ChatRequest
@@ -69,6 +71,8 @@ class CallFailed(Exception):
     """Set if there was a reply that is not an answer: the server did work, which is charged."""
     sent: str = ""
     """As in Reply."""
+    down: bool = False
+    """Whether the server cannot be reached, or says that it is not available: nothing was worked on."""
     lasting: bool = False
     """Whether another attempt would end in the same way, although failures of this kind may pass."""
 
@@ -144,6 +148,7 @@ class Caller:
         retrying: Retrying | None = None,
         pace: Pace | None = None,
         meter: Meter | None = None,
+        outages: Outages | None = None,
         secrets: Iterable[str] = (),
     ) -> None:
         """`secrets` are those that the connection may not know of itself."""
@@ -152,12 +157,13 @@ class Caller:
         self._retrying = retrying or Retrying()
         self.pace = pace or Pace(16)
         self._meter = meter or Meter(FREE, Ledger())
+        self._outages = outages or Outages(0)
 
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
         """Asks until there is an answer or another attempt would not help. A failure is a response too."""
         call, text, failure, detail = _Call(), None, None, ""
         try:
-            reply = await self._persist(request, trial_id, call)
+            reply = await self._answered(request, trial_id, call)
             text = reply.text
         except CallFailed as failed:
             reply, failure, detail = NO_REPLY, failed.kind, failed.detail
@@ -186,6 +192,31 @@ class Caller:
     async def close(self) -> None:
         await self._connection.close()
 
+    async def _answered(self, request: ChatRequest, trial_id: str, call: "_Call") -> Reply:
+        """Asks as often as it takes, and through an outage."""
+
+        async def probe() -> Reply | None:
+            try:
+                return await self._attempt(request, trial_id, call)
+            except CallFailed as failed:
+                if failed.down:
+                    return None
+                raise
+
+        reply = None
+        while reply is None:
+            try:
+                reply = await self._persist(request, trial_id, call)
+            except CallFailed as failed:
+                before = call.answers_before
+                if not failed.down or not self._outages.waits(before):
+                    raise
+                reply = await self._outages.until_back(probe)
+                if reply is None and self._outages.answers == before:
+                    raise
+        self._outages.answered()
+        return reply
+
     async def _persist(self, request: ChatRequest, trial_id: str, call: "_Call") -> Reply:
         try:
             return await self._attempt(request, trial_id, call)
@@ -212,6 +243,7 @@ class Caller:
     async def _attempt(self, request: ChatRequest, trial_id: str, call: "_Call") -> Reply:
         """Makes one attempt: in its turn, within the budget, and charged however it ends."""
         call.attempts += 1
+        call.answers_before = self._outages.answers
         mark = await self.pace.enter()
         reservation, usage, received, start = None, None, None, time.perf_counter()
         try:
@@ -252,6 +284,8 @@ class _Call:
     """Totals over the attempts at one question."""
 
     attempts: int = 0
+    answers_before: int = 0
+    """Answers to all calls before the last attempt at this one."""
     rate_limited: int = 0
     usage: Usage = UNKNOWN
     cost: Decimal | None = Decimal(0)

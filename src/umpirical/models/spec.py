@@ -15,6 +15,7 @@ from umpirical.domain.scales import JudgeKind
 from umpirical.models.batches import BatchForm
 from umpirical.models.caller import Caller, Connection, Retrying
 from umpirical.models.money import FREE, Ledger, Meter
+from umpirical.models.outage import Outages
 from umpirical.models.pace import Others, Pace
 from umpirical.models.recording import SECRET_NAMES, looks_like_key
 from umpirical.models.requests import Model
@@ -160,10 +161,18 @@ class Calling:
     """Number of processes on this machine that share the calls, if the executor can have several."""
     others: Others | None = None
     """The other processes, if there are any: a server that asks one of them for less is asked less by all."""
+    patience: float = 0.0
+    """Seconds for which a server that has answered, and is not there any more, is waited for."""
+    tell: Callable[[str], None] | None = None
+    """Receives a sentence on what is waited for."""
 
     def pace(self) -> Pace:
         """Returns the pace for calls to one server."""
         return Pace(self.concurrency, others=self.others)
+
+    def outages(self) -> Outages:
+        """Returns what waits for one server."""
+        return Outages(self.patience, self.tell)
 
 
 class ModelAdapter:
@@ -224,6 +233,7 @@ class ModelAdapter:
             retrying=Retrying(attempts=attempts),
             pace=pace,
             meter=calling.meter,
+            outages=calling.outages(),
             secrets=secrets_of(spec),
         )
 

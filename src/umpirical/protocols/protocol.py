@@ -91,13 +91,13 @@ class Study(Generic[SpecT_co]):
     """Maps a judge to the command that measures it, if that is not `umpirical run`."""
     found: Mapping[str, object] = field(default_factory=dict, repr=False)
     """Maps a judge to the object itself, for judges that were passed in this process."""
-    policy: str = ""
-    """The policy that a person names for this run, in place of the study's: a shipped one, or a file."""
+    policy: str | Mapping[str, Any] = ""
+    """The policy that a person names for this run, in place of the study's: a shipped one, a file, or its keys."""
     max_calls: int | None = None
     """Most calls that one judge may take; None if a person has set how much is asked, and not a file."""
 
     def command(self, judge: str) -> str:
-        policy = f" --policy {shlex.quote(self.policy)}" if self.policy else ""
+        policy = f" --policy {shlex.quote(self.policy)}" if isinstance(self.policy, str) and self.policy else ""
         return self.commands.get(judge, f"umpirical run --judge {judge}") + policy
 
     def judge(self, name: str) -> JudgeSpec:
@@ -549,6 +549,10 @@ class AsksInRounds(OptionalPart):
     @abstractmethod
     def design_of(self, run: Run) -> Design:
         """Returns the design that a run was planned in."""
+
+    @abstractmethod
+    def at_once(self, study: Study[Any]) -> Study[Any]:
+        """Returns the study without rounds, for a framework that draws all questions before it asks the first."""
 
 
 class FollowsUp(OptionalPart, Generic[RecordT]):

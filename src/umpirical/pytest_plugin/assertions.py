@@ -26,12 +26,6 @@ from umpirical.text.inert import inert
 USED: tuple[str, ...] = ("use", "use-with-restrictions")
 """Decisions by which a policy lets a judge be used."""
 
-LARGEST = "full"
-"""The size with the most calls."""
-
-OWN = ("policy", "strict")
-"""Settings of the assertion; all others are those of `umpirical.datasheet`."""
-
 
 class JudgeAssertions:
     """What the fixture `umpirical` gives to a test."""
@@ -70,7 +64,7 @@ class JudgeAssertions:
         page = self._shown(documents.html)
         lines = [f"judge {held.judge}: {_headline(held)}", *_deciding(held, outcome)]
         if outcome != "reliable":
-            reason = "\n  ".join([*lines, *_ways_on(wanted["size"], outcome), f"datasheet: {page}"])
+            reason = "\n  ".join([*lines, *_ways_on(wanted, outcome), f"datasheet: {page}"])
             self._end(Finding(outcome, lines[0], reason, page))
         self._note(Finding(outcome, lines[0], "", page))
         return held
@@ -80,7 +74,7 @@ class JudgeAssertions:
         said = self._settings
         found = {
             "policy": said.policy,
-            "size": said.size or "standard",
+            "size": said.size,
             "max_cost": said.max_cost,
             "strict": said.strict,
             "trust": said.trust,
@@ -99,10 +93,10 @@ class JudgeAssertions:
             return Finding("not measured", str(error).partition("\n")[0], f"{error}{fix}")
 
     def _measured(self, judge: object, wanted: Mapping[str, Any]) -> tuple[Report[Any], Documents]:
-        terms = {name: value for name, value in wanted.items() if name not in OWN}
+        terms = {name: value for name, value in wanted.items() if name != "strict"}
         terms["max_cost"] = _lowest(terms["max_cost"], self._settings.ceiling)
         terms = {"folder": self._settings.folder, "progress": False, **terms}
-        policy = _policy(wanted["policy"], self._settings.root)
+        policy = terms["policy"] = _policy(wanted["policy"], self._settings.root)
         if policy:
             # Nobody pays for answers that cannot be held to anything.
             chosen_policy(policy, self._settings.root, outside=True)
@@ -170,11 +164,11 @@ def _lowest(cost: object, ceiling: str | None) -> object:
         ) from None
 
 
-def _policy(policy: str | Mapping[str, Any] | None, root: Path) -> str | Mapping[str, Any] | None:
+def _policy(policy: str | Mapping[str, Any] | None, root: Path) -> str | Mapping[str, Any]:
     """Returns a policy; a file is looked up in the root directory, wherever pytest was called."""
     if isinstance(policy, str) and policy.endswith((".yaml", ".yml")):
         return str(root / policy)
-    return policy
+    return policy or ""
 
 
 def _ignored_by_git(folder: Path) -> None:
@@ -225,7 +219,7 @@ def _deciding(held: Report[Any], outcome: Reliability) -> Iterator[str]:
         yield "the run is incomplete"
 
 
-def _ways_on(size: str, outcome: Reliability) -> Iterator[str]:
+def _ways_on(wanted: Mapping[str, Any], outcome: Reliability) -> Iterator[str]:
     """Yields what would settle an inconclusive test."""
-    if outcome == "inconclusive" and size != LARGEST:
-        yield f"collect more data: size={LARGEST!r}"
+    if outcome == "inconclusive" and (limits := [name for name in ("size", "max_calls") if wanted.get(name)]):
+        yield f"collect more data: leave out {' and '.join(limits)}, and it asks until the verdict is reached"

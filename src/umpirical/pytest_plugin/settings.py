@@ -39,7 +39,7 @@ OPTIONS = (
     Option("folder", "folder for stored answers; default: .umpirical in the root directory", "DIR"),
     Option("report", "folder for datasheets; default: reports in that folder", "DIR"),
     Option("policy", "policy to check judges against: ranking, adjudication, claim, ci-smoke, or a file", "NAME"),
-    Option("size", "size of a run: screen, paper, standard or full; default: standard", "SIZE"),
+    Option("size", "ask this much: screen, paper, standard or full; default: ask until the verdict is reached", "SIZE"),
     Option(
         "max-cost",
         "spending cap per judge in US dollars; on the command line, it also limits the caps set in tests",

@@ -196,7 +196,9 @@ def settling(check: CheckRecord) -> list[ConditionRecord]:
     if check.state != "open":
         return []
     ways = [[need for need in cure.needs if need.verdict != "PASS"] for cure in check.cures]
-    return min([[check], *ways], key=lambda way: max((_units(need) for need in way), default=float("inf")))
+    # What has failed is not settled by more of itself.
+    alone: list[list[ConditionRecord]] = [] if check.verdict == "FAIL" and ways else [[check]]
+    return min([*alone, *ways], key=lambda way: max((_units(need) for need in way), default=float("inf")))
 
 
 def _units(condition: ConditionRecord) -> float:

@@ -144,10 +144,14 @@ def _aside(check: CheckRecord, needs: Sequence[ConditionRecord]) -> Iterator[str
     if check.way:
         yield check.way
     for need in needs:
-        if (need.measure, need.stratum) != (check.measure, check.stratum) and need.more_needed is not None:
-            more = f"about {numbers.about(need.more_needed)} more {numbers.units(str(need.unit), need.more_needed)}"
-            name = f"{need.title.lower()}{at(need.stratum)}"
-            yield f"a recommended use would compensate for it; it needs {more} for {name}"
+        if (need.measure, need.stratum) == (check.measure, check.stratum):
+            continue
+        name, needed = f"{need.title.lower()}{at(need.stratum)}", "is open"
+        if need.more_needed is not None:
+            needed = (
+                f"needs about {numbers.about(need.more_needed)} more {numbers.units(str(need.unit), need.more_needed)}"
+            )
+        yield f"a recommended use would compensate for it, but {name} {needed}"
 
 
 class Ruling(NamedTuple):

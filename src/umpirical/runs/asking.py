@@ -1,6 +1,7 @@
 """Asking: every trial of some shards that has no answer yet, on this process's event loop."""
 
 from collections.abc import Generator, Iterable
+from dataclasses import replace
 
 from umpirical.domain.errors import StoreError
 from umpirical.domain.judgments import Failed
@@ -9,7 +10,7 @@ from umpirical.domain.trials import Trial
 from umpirical.judges.judge import Judge, Request, prompt_id
 from umpirical.models.spec import Calling
 from umpirical.runs.call import CallSpec
-from umpirical.runs.executor import Watcher
+from umpirical.runs.executor import Told, Watcher
 from umpirical.runs.plan import request_for
 from umpirical.runs.recorder import OpenShard, Recorder
 from umpirical.runs.workers import Workers
@@ -37,7 +38,7 @@ async def ask_shards(
     give_up_after: int = GIVE_UP_AFTER,
 ) -> list[Receipt]:
     """Asks and seals shards, and returns their receipts. A shard is taken from the source when its turn comes."""
-    judge = call.open_judge(calling)
+    judge = call.open_judge(replace(calling, tell=watcher.told) if isinstance(watcher, Told) else calling)
     workers = Workers(
         1 if judge.capabilities.stateful else calling.concurrency,
         give_up_after=give_up_after,

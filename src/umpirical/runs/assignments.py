@@ -39,6 +39,7 @@ class Assignment:
     pricer: Pricer
     cap: Decimal | None
     give_up_after: int
+    patience: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,9 @@ def ask_assigned(
 ) -> Ended:
     """Asks until there is no shard left to take, or until it is stopped; returns the last word."""
     ledger = Ledger(assignment.cap, lease=lease)
-    calling = Calling(assignment.concurrency, Meter(assignment.pricer, ledger), others=others)
+    calling = Calling(
+        assignment.concurrency, Meter(assignment.pricer, ledger), others=others, patience=assignment.patience
+    )
     watcher = Teller(say, ledger)
     receipts: list[Receipt] = []
     error: BaseException | None = None

@@ -8,12 +8,15 @@ not interfere with it.
 import asyncio
 import atexit
 import os
+import signal
 import threading
-from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
+
+from umpirical.domain.errors import Terminated
 
 T = TypeVar("T")
 
@@ -49,8 +52,24 @@ SECONDS_TO_END = 5.0
 """How long the process waits for the loop at its end, before it ends without."""
 
 
+GRACE = 10.0
+"""Seconds that calls in flight get to finish after SIGTERM. Kubernetes kills after 30."""
+
+OURS = {"umpirical", "ray"}
+"""Whose handlers of SIGTERM give way while calls are made."""
+
+_told_to_end = threading.Event()
+
+
+def told_to_end() -> bool:
+    """Whether this process has been told to end: then nothing more is asked."""
+    return _told_to_end.is_set()
+
+
 def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
     """Runs a coroutine on the loop and waits for it. On an interrupt, cancels it and waits for its clean-up.
+
+    On SIGTERM, calls in flight may finish for a while; then it raises Terminated.
 
     Raises RuntimeError on the loop itself, which would wait for itself: a judge that measures another one has to be
     synchronous, or to await.
@@ -62,9 +81,14 @@ def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
     job, stopper = _Job(work, loop), STOPPER.get() or Stopper()
     try:
         # An interrupt may come between any two of these, and from the first on there is work to stop.
-        loop.call_soon_threadsafe(job.start)
-        stopper.watch(job.cancel)
-        return job.done.result()
+        with _ending_on_sigterm(job.cancel):
+            loop.call_soon_threadsafe(job.start)
+            stopper.watch(job.cancel)
+            return job.done.result()
+    except CancelledError:
+        if told_to_end():
+            raise Terminated from None
+        raise
     except KeyboardInterrupt:
         job.cancel()
         # Answers are paid for, so they are stored before the process may exit.
@@ -72,6 +96,34 @@ def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
         raise
     finally:
         stopper.watch(None)
+
+
+@contextmanager
+def _ending_on_sigterm(cancel: Callable[[], None]) -> Iterator[None]:
+    """On SIGTERM, has the work end by itself, and cancels it if it takes too long.
+
+    A program that handles SIGTERM itself goes on doing so. Ray's own handler would end the process at once.
+    """
+    before = signal.getsignal(signal.SIGTERM)
+    theirs = before is not signal.SIG_DFL and str(getattr(before, "__module__", "")).partition(".")[0] not in OURS
+    if theirs or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _told_to_end.clear()
+    timer = threading.Timer(GRACE, cancel)
+    timer.daemon = True
+
+    def end(*_: object) -> None:
+        if not _told_to_end.is_set():
+            _told_to_end.set()
+            timer.start()
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGTERM, before)
 
 
 class _Job(Generic[T]):

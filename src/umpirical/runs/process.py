@@ -64,8 +64,10 @@ class Joining:
 
 def main(socket: int, leases: int, memory: int) -> None:
     """Asks what is assigned over `socket`. The other two are shared by all processes of the run."""
-    # Ctrl-C is for the leading process, which tells the others.
+    # Ctrl-C and SIGTERM are for the leading process, which tells the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Not SIG_IGN: programs that are started here would ignore it too.
+    signal.signal(signal.SIGTERM, lambda *_: None)
     leader = Connection(socket)
     try:
         joining: Joining = leader.recv()

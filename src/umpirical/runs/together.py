@@ -48,6 +48,7 @@ class Together:
             meter.pricer,
             meter.ledger.cap,
             self.give_up_after,
+            self.calling.patience,
         )
 
     def begin(self) -> None:

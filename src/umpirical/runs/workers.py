@@ -1,14 +1,16 @@
 """Workers: one task per call in flight, all drawing from one source until it is empty or the work must stop.
 
-There are three ways to stop early: the spending cap, a row of failures without an answer between them, an interrupt.
+There are four ways to stop early: the spending cap, a row of failures without an answer between them, an interrupt,
+and SIGTERM, which lets calls in flight finish.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from umpirical.domain.errors import UmpiricalError
+from umpirical.domain.errors import Terminated, UmpiricalError
 from umpirical.models.money import CapReached
+from umpirical.runs.loop import told_to_end
 
 T = TypeVar("T")
 
@@ -41,6 +43,8 @@ class Workers:
         async def worker() -> None:
             try:
                 for item in items:
+                    if told_to_end():
+                        return
                     await work(item)
             except CapReached as error:
                 # No worker is cancelled at the cap: an answer that has just arrived is paid for and must be recorded.
@@ -55,6 +59,8 @@ class Workers:
             raise several.exceptions[0] from None
         if self._cap_reached is not None:
             raise self._cap_reached
+        if told_to_end():
+            raise Terminated
 
     def settled(self, failure: str | None) -> None:
         """Records how each call ended: None for an answer, else what went wrong. Raises when going on is hopeless."""

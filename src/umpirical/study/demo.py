@@ -50,7 +50,7 @@ class DemoResult:
 def demo_study(folder: Path) -> Study[Any]:
     """Returns a study of all simulated judges on all built-in tasks."""
     judges = "".join(f"  - name: {name}\n    model: {{adapter: simulated, name: {name}}}\n" for name in PROFILES)
-    study = parse_study(f"study: demo\nseed: {SEED}\njudges:\n{judges}", folder)
+    study = parse_study(f"study: demo\nseed: {SEED}\ndesign: {{size: standard}}\njudges:\n{judges}", folder)
     return replace(study, commands=dict.fromkeys(PROFILES, "umpirical demo"))
 
 

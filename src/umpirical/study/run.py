@@ -14,7 +14,7 @@ from typing import Any
 from typing import Protocol as Interface
 
 from umpirical.domain.bills import Bill
-from umpirical.domain.errors import SpendRefused, UmpiricalError
+from umpirical.domain.errors import SpendRefused, Terminated, UmpiricalError
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.money import FREE, CapReached, Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED, TokenPrices
@@ -49,6 +49,8 @@ from umpirical.study.trust import Agree, agree_to_none, ensure_judge_trusted, en
 
 # The terms of a command.
 
+PATIENCE = 15 * 60.0
+
 
 class Watch(Watcher, AbstractContextManager["Watch"], Interface):
     """A watcher that is shown while a run is in progress."""
@@ -65,6 +67,8 @@ class CallOptions:
     """Receives a sentence about a judge that cannot be called in as many processes as were requested."""
     through: str = ""
     """URI of the object storage by which machines share the run, if they do not share its folder."""
+    patience: float = PATIENCE
+    """Seconds for which an outage of a server is waited for."""
 
     def check_through(self) -> None:
         """Raises UsageError for a URI that is none, or that has credentials in it."""
@@ -229,7 +233,7 @@ class _Command:
         """Contains what is wrong with one judge of several. What concerns the money of all of them is not contained."""
         try:
             yield
-        except (CapReached, SpendRefused):
+        except (CapReached, SpendRefused, Terminated):
             raise
         except UmpiricalError as error:
             if self._terms.lose is None or len(self._priced) == 1:
@@ -328,7 +332,7 @@ def complete_run(
 ) -> FinishedRun:
     """Calls what is left, then measures and writes the documents. The ledger of `meter` is closed before that."""
     meter, calls = meter or Meter(FREE, Ledger()), calls or CallOptions()
-    calling = Calling(concurrency, meter)
+    calling = Calling(concurrency, meter, patience=calls.patience)
     if run.store.has_depot() and not calls.through:
         calls.log(f"run {run.name} may have answers in object storage: add the same --through to collect them")
     calling = replace(calling, processes=calls.processes_for(run, calling))

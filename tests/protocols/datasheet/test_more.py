@@ -9,11 +9,12 @@ from tests.protocols.datasheet.in_process import checks_of, count
 from tests.stimuli.built import built
 from umpirical.domain.measures import Interval
 from umpirical.domain.stimuli import GivenWinner, NoPreference, Stimulus
-from umpirical.protocols.datasheet.more import Want, chosen_stimuli, wanted
+from umpirical.protocols.datasheet.more import Want, chosen_stimuli, round_after, wanted
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.report import held_to
 from umpirical.protocols.datasheet.spec import preset
 from umpirical.reports.decision import decide
+from umpirical.runs.rounds import Place
 
 from .samples import datasheet, estimate, measure, simulated
 
@@ -61,6 +62,15 @@ def test_what_is_open_is_wanted_at_its_step():
     assert wants["target-sensitivity", 5.0].left == 44
     assert wants["task-following", 5.0].left == inf
     assert not any(measure == "dark-current" for measure, _ in wants)
+
+
+@pytest.mark.parametrize(("pairs", "asks"), [(100, False), (121, True), (3156, True)])
+def test_a_run_ends_when_an_essential_check_is_out_of_reach_and_half_of_its_pairs_are_asked(pairs, asks):
+    """Position bias has 60 pairs and takes about 6,310."""
+    sheet, equal = datasheet(), [stimulus(f"equal {number}", "equal", 0.0) for number in range(pairs)]
+    shown = {one.id for one in equal[:60]}
+    checks = [check for check in sheet.checks if check.measure == "positional-false-preference"]
+    assert bool(round_after(checks, sheet.measures, equal, shown, Place(1, 4))) == asks
 
 
 @pytest.mark.parametrize(("sheet", "code"), [(datasheet(), 4), (simulated(), 3)])

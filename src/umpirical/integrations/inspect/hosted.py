@@ -34,7 +34,7 @@ from umpirical.models.caller import CallFailed
 from umpirical.models.recording import Recording, environment_secrets
 from umpirical.models.requests import ChatRequest
 from umpirical.models.spec import ModelSpec
-from umpirical.protocols.protocol import Study
+from umpirical.protocols.protocol import AsksInRounds, Study
 from umpirical.runs.judgments import Reader, reader_of
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run, open_run
@@ -180,6 +180,8 @@ class HostedRun:
 
 def host(study: Study[Any]) -> HostedRun:
     """Plans a run of the study's judge in a folder of its own: two evaluations at a time never share one."""
+    if isinstance(study.protocol, AsksInRounds):
+        study = study.protocol.at_once(study)
     [judge] = study.spec.judges
     made = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
     place = study.folder.resolve() / "runs" / f"{judge.name[:40]}-inspect-{made}"
@@ -249,11 +251,12 @@ def hosted_datasheet(judge: str | None, *, design: Design, policy: str, trust: b
         folder=_folder(design, judge),
         trust=trust,
         size=str(design["size"] or "standard"),
+        policy=policy,
         variants=_words(design["variants"]),
         **_given(design, "repeats", "seed"),
     )
     study = datasheet_study([_entry(judge)], options)
-    return replace(study, policy=policy, commands=_commands(study))
+    return replace(study, commands=_commands(study))
 
 
 def hosted_stress(

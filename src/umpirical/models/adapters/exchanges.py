@@ -468,7 +468,7 @@ def _failure_of(error: Exception, seconds: float) -> CallFailed:
         case _:
             cause = error.__cause__ or error
             said = f"{type(cause).__name__}: {cause}"
-    return CallFailed(kind, said, turned_down=unsent, lasting=lasting)
+    return CallFailed(kind, said, turned_down=unsent, down=unsent and kind == "connection", lasting=lasting)
 
 
 def _truncated(body: "aiohttp.StreamReader") -> CallFailed:
@@ -492,8 +492,9 @@ def status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallF
     if status == 429:
         return CallFailed("rate-limited", detail, retry_after=retry_after, busy=True, turned_down=True)
     if status == 408 or status >= 500:
+        # What says that it is not available, or overloaded, has not begun with the work.
         busy = status in (503, 529)
-        return CallFailed("server-error", detail, retry_after=retry_after, busy=busy)
+        return CallFailed("server-error", detail, retry_after=retry_after, busy=busy, turned_down=busy, down=busy)
     return CallFailed("rejected", detail, turned_down=status >= 400)
 
 

@@ -41,6 +41,9 @@ FIRST_UNITS = 8.0
 HOLDS_UP = 0.5
 """How far the threshold of one of two rates may reach, against that of the other, before it is asked about too."""
 
+REACH = 2
+"""A check that takes more than so many times what the set has is out of reach. Estimates are rough."""
+
 MOST_SETS = 2
 """How many sets of the largest size are made to choose from, each by another seed."""
 
@@ -135,6 +138,10 @@ def undecided(run: Run, sheet: Datasheet) -> Collection[str]:
     )
 
 
+BEYOND = 10_000
+"""More units than any set has: a number beyond it tells nobody how long to wait."""
+
+
 def how_far(sheet: Datasheet) -> str:
     """Returns how many checks of a run that is asked in rounds are decided, and which of them is furthest from it."""
     checks = of_own_prompt(sheet.checks)
@@ -146,6 +153,8 @@ def how_far(sheet: Datasheet) -> str:
     last = missing[max(missing)]
     of, have = cast("int", last.needed), cast("int", last.needed) - cast("int", last.more_needed)
     name = f"{last.title[:1].lower()}{last.title[1:]}{at(last.stratum)}"
+    if of > BEYOND:
+        return f"{said}; {name} is close to its threshold"
     return f"{said}; {name} has {have} of about {about(of)} {units(last.unit or 'pair', of)}"
 
 
@@ -162,9 +171,29 @@ def round_after(
     still asked could change what the page says it is good for.
     """
     wants = list(_open(checks, measures))
-    if not wants:
+    if not wants or _out_of_reach(checks, measures, stimuli):
         return []
     return next_round(stimuli, place, asked=asked, wanted=_Wants([*wants, *_floor(stimuli, asked)]))
+
+
+def _out_of_reach(
+    checks: Sequence[CheckRecord], measures: Sequence[MeasureRecord], stimuli: Sequence[Stimulus]
+) -> bool:
+    """Whether an essential check takes far more than the set has, so that all of it would end in the same verdict.
+
+    Half of what the set has of it is asked first: an early estimate says little.
+    """
+    results = {(one.variant, one.name, one.stratum): one.result for one in measures}
+    for check in checks:
+        result = results.get((check.variant, check.measure, check.stratum))
+        if not check.essential or check.verdict != "INCONCLUSIVE" or not isinstance(result, Estimate):
+            continue
+        want = _want(check)
+        has = sum(want.gets(tuple(group)) for _, group in groupby(stimuli, key=lambda one: one.crossed_pair or one.id))
+        far = check.needed is None or check.needed > REACH * has
+        if want.family and far and 2 * result.denominator >= has:
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The datasheet protocol."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ from umpirical.reports.policy import Policy
 from umpirical.reports.tiles import Tile
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
-from umpirical.stimuli.controlled.datasheet_set import DECIDED, LARGEST, recipe
+from umpirical.stimuli.controlled.datasheet_set import DECIDED, LARGEST, STANDARD, recipe
 from umpirical.stimuli.controlled.gates import both_orders, refuse_unsound
 from umpirical.store.stimulus_sets import StimulusSet
 
@@ -145,6 +146,13 @@ class DatasheetProtocol(
 
     def design_of(self, run: Run) -> Design:
         return self.design(self._study_of(run), run.judge).over(run.stimuli)
+
+    def at_once(self, study: DatasheetStudy) -> DatasheetStudy:
+        design = study.spec.design
+        if design.until == "asked":
+            return study
+        fixed = design.model_copy(update={"size": STANDARD, "until": "asked"})
+        return replace(study, spec=study.spec.model_copy(update={"design": fixed}))
 
     def settles(self, record: Datasheet) -> bool:
         return can_settle(record)

@@ -23,7 +23,7 @@ from umpirical.protocols.start import new_study_file, scalar, study_name
 from umpirical.reports.policy import CheckShelf
 from umpirical.runs.plan import Design
 from umpirical.runs.rounds import Place, next_round
-from umpirical.stimuli.controlled.datasheet_set import DECIDED
+from umpirical.stimuli.controlled.datasheet_set import DECIDED, STANDARD
 from umpirical.stimuli.controlled.materials import Ladder
 from umpirical.store.files import write_text
 
@@ -85,11 +85,15 @@ class DatasheetDesignSpec(DesignSpec):
         description="Prompt variants: names (baseline, strict, forced-choice), or names with prompt and steps, such as "
         "{strict: {steps: [0, 1, 5]}}; the baseline is added. The prompts are for judges without prompts of their own.",
     )
-    size: str = Field(default="standard", description="Size of the run: screen, paper, standard or full.")
+    size: str = Field(
+        default=DECIDED,
+        description="Ask this much: screen, paper, standard or full. Default: ask in rounds, at most 4,368 calls, and "
+        "stop as soon as the verdict is reached.",
+    )
     until: Literal["asked", "decided"] = Field(
-        default="asked",
-        description="decided: ask in rounds, and stop as soon as every check passes or the judge fails. The size is "
-        "then the most that is asked, by default 4,368 calls.",
+        default="decided",
+        description="When to stop: asked, when all of `size` is asked; decided, when the verdict is reached. Default: "
+        "asked with a size, decided without.",
     )
     graded: Ladder = Field(
         default="crossed",
@@ -98,10 +102,13 @@ class DatasheetDesignSpec(DesignSpec):
 
     @model_validator(mode="before")
     @classmethod
-    def _at_most(cls, given: Any) -> Any:  # noqa: ANN401  # whatever was written
-        """Takes the largest size as the most that is asked, unless another is named."""
-        waits = isinstance(given, Mapping) and given.get("until") == "decided"
-        return {"size": DECIDED, **given} if waits else given
+    def _all_of_it(cls, given: Any) -> Any:  # noqa: ANN401  # whatever was written
+        """Asks everything if somebody says how much that is, or compares with the paper."""
+        if not isinstance(given, Mapping) or "until" in given:
+            asked = isinstance(given, Mapping) and given["until"] == "asked"
+            return {"size": STANDARD, **given} if asked else given
+        fixed = "size" in given or given.get("graded") == "filler"
+        return {"size": STANDARD, "until": "asked", **given} if fixed else given
 
     @model_validator(mode="after")
     def _whole_baseline(self) -> "DatasheetDesignSpec":

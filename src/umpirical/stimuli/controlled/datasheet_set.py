@@ -104,7 +104,7 @@ RECIPES = {
     ),
 }
 
-LARGEST = "full"
+STANDARD, LARGEST = "standard", "full"
 
 DECIDED = "decided"
 """The name of the size for runs that stop as soon as they are decided. Few judges take all of it."""

@@ -24,7 +24,10 @@ from umpirical.study.run import complete_run
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("s")
     lend_stimuli(folder, size="standard")
-    study = parse_study("study: s\njudges:\n  - {name: j, model: {adapter: simulated, name: mumbling}}\n", folder)
+    study = parse_study(
+        "study: s\ndesign: {size: standard}\njudges:\n  - {name: j, model: {adapter: simulated, name: mumbling}}\n",
+        folder,
+    )
     run = prepare_run(study, study.spec.judges[0])
     return run, complete_run(run, 8, lambda *_: Silent())
 

@@ -22,7 +22,7 @@ def measured(tmp_path_factory):
     judges = "".join(
         f"  - {{name: {name}, callable: 'umpirical.stimuli.controlled.trivial:{name}'}}\n" for name in names
     )
-    study = parse_study(f"study: trivial\njudges:\n{judges}", folder)
+    study = parse_study(f"study: trivial\ndesign: {{size: standard}}\njudges:\n{judges}", folder)
     found = {}
     for judge in study.spec.judges:
         datasheet = complete_run(prepare_run(study, judge), 4, lambda *_: Silent()).record
