@@ -164,10 +164,9 @@ class ChatServer:
             case "rate-limit":
                 headers = {"Retry-After": f"{self.retry_after:g}"}
                 return web.json_response({"error": {"message": "slow down"}}, status=429, headers=headers)
-            case "server-error":
-                return web.json_response({"error": {"message": "it broke"}}, status=500)
-            case "unavailable":
-                return web.json_response({"error": {"message": "come back later"}}, status=503)
+            case "server-error" | "unavailable":
+                status = 500 if fault == "server-error" else 503
+                return web.json_response({"error": {"message": "it broke"}}, status=status)
             case "malformed":
                 return web.Response(text='{"choices": [{"message": ', content_type="application/json")
             case "truncated":
