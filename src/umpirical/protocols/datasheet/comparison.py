@@ -11,13 +11,21 @@ from pydantic import Field, model_validator
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Estimate
+from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE
 from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.costs import CallKeeper, Costs, costs_of
 from umpirical.protocols.datasheet.findings import SKETCHED
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.record import Datasheet, ProfileRecord
-from umpirical.protocols.datasheet.report import ReadRun, datasheet_of_read, held_to, policy_of, read_run
+from umpirical.protocols.datasheet.report import (
+    ReadRun,
+    datasheet_of_read,
+    held_to,
+    policy_of,
+    read_run,
+    shared_tallies,
+)
 from umpirical.protocols.datasheet.spec import PRESETS, chosen_policy, preset
 from umpirical.reports.comparison import (
     DifferenceRecord,
@@ -434,11 +442,13 @@ def compare_runs(
     own = _shared_policy(runs) if policy is None else chosen_policy(policy, Path(), outside=True)
     kept = [CallKeeper.of(run) for run in runs]
     read = [read_run(run, also=keeper.see) for run, keeper in zip(runs, kept, strict=True)]
-    paired = list(_paired(read))
+    counted = {pair: shared_tallies(*(read[place] for place in pair)) for pair in combinations(range(len(read)), 2)}
+    paired = list(_paired(read, counted))
     needed = needed_measures(own) | {one.measure for one in paired}
     sheets = [datasheet_of_read(each, only=needed) for each in read]
     compared = compare(sheets, paired, policy=own, reference=place, margin=margin)
-    return compared.model_copy(update={"costs": costs_of(read, kept, reference=place)})
+    findings = [*compared.findings, *_shared(counted)]
+    return compared.model_copy(update={"findings": findings, "costs": costs_of(read, kept, reference=place)})
 
 
 def _opened(folders: Sequence[Path]) -> list[Run]:
@@ -485,11 +495,24 @@ def _shared_policy(runs: Sequence[Run]) -> Policy:
     return policies[0]
 
 
-def _paired(read: Sequence[ReadRun]) -> Iterator[PairedDifference]:
-    for first, second in combinations(range(len(read)), 2):
-        one, other = read[first], read[second]
-        for variant in [
-            variant for variant in one.run.manifest["variants"] if variant in other.run.manifest["variants"]
-        ]:
-            contrasts = contrasts_between(one.tallies, other.tallies, variant, variant)
-            yield from paired_differences(contrasts, first, second)
+Counted = Mapping[tuple[int, int], tuple[Tallies, Tallies, int | None]]
+"""The tallies of two judges, and how many test cases they share if they were asked different ones."""
+
+
+def _paired(read: Sequence[ReadRun], counted: Counted) -> Iterator[PairedDifference]:
+    for (first, second), (one, other, _) in counted.items():
+        variants, others = (read[place].run.manifest["variants"] for place in (first, second))
+        for variant in [variant for variant in variants if variant in others]:
+            yield from paired_differences(contrasts_between(one, other, variant, variant), first, second)
+
+
+def _shared(counted: Counted) -> Iterator[str]:
+    """Says what it costs that runs ended at different points."""
+    shares = [shared for *_, shared in counted.values() if shared is not None]
+    if shares:
+        least = count(min(shares))
+        pairs = "both judges were" if len(counted) == 1 else "both judges of a pair were"
+        yield (
+            f"The runs ended at different points. A difference uses only the test cases that {pairs} asked, at least "
+            f"{least}. With --size, all judges are asked the same."
+        )

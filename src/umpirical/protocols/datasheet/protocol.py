@@ -18,7 +18,7 @@ from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
 from umpirical.protocols.datasheet.more import can_settle, follow_up, how_far, names_of, undecided
 from umpirical.protocols.datasheet.page import render_html, render_markdown
 from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema
-from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, policy_of, read_run
+from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, policy_of, read_run, shared_tallies
 from umpirical.protocols.datasheet.spec import (
     PRESETS,
     SHELF,
@@ -214,7 +214,7 @@ class DatasheetProtocol(
         return held_to(record, self.policy_of(published).at_look(self.policy_of(record).look))
 
     def differences(self, before: Run, now: Run) -> Iterable[Measure]:
-        first, second = read_run(before).tallies, read_run(now).tallies
+        first, second, _ = shared_tallies(read_run(before), read_run(now))
         for variant in first.variants():
             yield from (contrast.measure for contrast in contrasts_between(first, second, variant, variant))
 

@@ -6,6 +6,8 @@ Also collects examples of the judge's failures, in its own words, and states wha
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from umpirical.domain.judgments import Outcome, Verdict
 from umpirical.domain.measures import Measure
@@ -200,6 +202,31 @@ def read_run(run: Run, now: RunSnapshot | None = None, *, also: Seen | None = No
 
     with read_judgments(run, FACTS, seen=see, now=now) as reading:
         return ReadRun(run, reading, keeper.failures(), tally_judgments(reading.judgments, run.judge.kind))
+
+
+def shared_tallies(first: ReadRun, second: ReadRun) -> tuple[Tallies, Tallies, int | None]:
+    """Counts what two judges were both asked, and returns the number of these test cases too.
+
+    Runs that stop when they are decided ask different numbers of them. None if both were asked the same.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    if not any("looks" in each.run.manifest for each in (first, second)):
+        return first.tallies, second.tallies, None
+    tables = [pq.read_table(each.run.folder / "judgments.parquet") for each in (first, second)]
+    one, other = (set(table["stimulus_id"].to_pylist()) for table in tables)
+    if one == other:
+        return first.tallies, second.tallies, None
+    shared = pa.array(sorted(one & other), pa.string())
+    with TemporaryDirectory() as folder:
+        found = []
+        for place, (each, table) in enumerate(zip((first, second), tables, strict=True)):
+            file = Path(folder, f"{place}.parquet")
+            pq.write_table(table.filter(pc.is_in(table["stimulus_id"], value_set=shared)), file)
+            found.append(tally_judgments(file, each.run.judge.kind))
+    return found[0], found[1], len(shared)
 
 
 def datasheet_of_read(read: ReadRun, *, only: Collection[str] | None = None) -> Datasheet:

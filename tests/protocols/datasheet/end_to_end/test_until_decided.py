@@ -13,6 +13,7 @@ from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.view.serving import viewing
 from umpirical.cli import main
 from umpirical.domain.errors import UsageError
+from umpirical.protocols.datasheet.comparison import compare_runs
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.protocol import command_again
 from umpirical.reports.decision import EXIT_CODES
@@ -247,3 +248,19 @@ def test_the_rounds_are_drawn_from_the_answers_so_far(careful):
 def test_what_it_may_be_is_said(tmp_path):
     with pytest.raises(UsageError, match="until"):
         study_of(tmp_path, until="soon")
+
+
+def test_runs_of_different_length_are_compared_on_what_both_were_asked(careful, folder):
+    coin = measured(planned(folder, "coin"))
+    asked = [
+        {trial.stimulus_id for shard in range(run.shards) for trial, _ in run.store.plan_shard(shard)}
+        for run in (open_run(careful.folder), open_run(coin.folder))
+    ]
+    shared = len(asked[0] & asked[1])
+    compared = compare_runs([careful.folder, coin.folder])
+    assert f"at least {shared}. With --size" in compared.findings[-1]
+    blanks = [one.difference for one in compared.differences if (one.measure, one.stratum) == ("dark-current", "")]
+    assert 0 < blanks[0].denominator <= shared < len(asked[0])
+    # A judge against itself was asked the same, and differs in nothing.
+    same = list(DATASHEET.differences(open_run(coin.folder), open_run(coin.folder)))
+    assert all(one.result.value == 0 for one in same if one.result.kind == "estimate")
