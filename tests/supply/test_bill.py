@@ -80,7 +80,6 @@ def test_what_can_change_a_number_has_an_upper_bound():
     """A fresh install must not count with a version that nobody has counted with."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     stated = {each.partition(">")[0].partition("=")[0]: each for each in project["dependencies"]}
-    for name in ("duckdb", "numpy", "scipy", "pyarrow", "rapidfuzz", "pydantic"):
+    for name in ("duckdb", "numpy", "scipy", "pyarrow", "rapidfuzz", "pydantic", "genai-prices"):
         assert "<" in stated[name], name
-    assert "==" in stated["genai-prices"]
     assert all("<" in each for each in project["optional-dependencies"]["review"])
