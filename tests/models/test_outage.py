@@ -38,7 +38,7 @@ class Down:
         return self.fault if self.requests in self.down else None
 
 
-async def ask_all(url, *, patience=PATIENCE, tell=None, ledger=None):
+async def ask_all(url, *, patience=PATIENCE, tell=lambda _: None, ledger=None):
     prices = RatePricer(TokenPrices(Decimal(10), Decimal(10)), "test")
     model = chat_model(
         url,

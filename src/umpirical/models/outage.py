@@ -18,9 +18,9 @@ FIRST_WAIT, LONGEST_WAIT = 1.0, 30.0
 class Outages:
     """What a caller knows of its server. For one event loop."""
 
-    def __init__(self, patience: float, tell: Callable[[str], None] | None = None) -> None:
+    def __init__(self, patience: float, tell: Callable[[str], None] = lambda _: None) -> None:
         """`patience` is how long an outage is waited for, in seconds, and `tell` receives a sentence about each."""
-        self._patience, self._tell = patience, tell
+        self.patience, self.tell = patience, tell
         self._answers, self._since = 0, 0.0
         self._first = asyncio.Lock()
 
@@ -31,8 +31,8 @@ class Outages:
 
     def answered(self) -> None:
         self._answers += 1
-        if self._since and self._tell:
-            self._tell("the server answers again")
+        if self._since:
+            self.tell("the server answers again")
         self._since = 0.0
 
     def waits(self, answers: int) -> bool:
@@ -40,12 +40,11 @@ class Outages:
 
         A server that has never answered is more likely misspelt than down; one that answers others is not down.
         """
-        if not self._patience or not answers or self._answers > answers:
+        if not self.patience or not answers or self._answers > answers:
             return False
         if not self._since:
             self._since = time.monotonic()
-            if self._tell:
-                self._tell(f"the server is not available; waiting up to {self._patience / 60:.3g} min for it")
+            self.tell(f"the server is not available; waiting up to {self.patience / 60:.3g} min for it")
         return self._left() > 0
 
     async def until_back(self, ask: Callable[[], Awaitable[T | None]]) -> T | None:
@@ -63,4 +62,4 @@ class Outages:
         return None
 
     def _left(self) -> float:
-        return self._since + self._patience - time.monotonic() if self._since else 0.0
+        return self._since + self.patience - time.monotonic() if self._since else 0.0

@@ -161,18 +161,12 @@ class Calling:
     """Number of processes on this machine that share the calls, if the executor can have several."""
     others: Others | None = None
     """The other processes, if there are any: a server that asks one of them for less is asked less by all."""
-    patience: float = 0.0
-    """Seconds for which a server that has answered, and is not there any more, is waited for."""
-    tell: Callable[[str], None] | None = None
-    """Receives a sentence on what is waited for."""
+    outages: Outages = field(default_factory=lambda: Outages(0))
+    """What waits for the server if it goes down: one for all rounds of a run."""
 
     def pace(self) -> Pace:
         """Returns the pace for calls to one server."""
         return Pace(self.concurrency, others=self.others)
-
-    def outages(self) -> Outages:
-        """Returns what waits for one server."""
-        return Outages(self.patience, self.tell)
 
 
 class ModelAdapter:
@@ -233,7 +227,7 @@ class ModelAdapter:
             retrying=Retrying(attempts=attempts),
             pace=pace,
             meter=calling.meter,
-            outages=calling.outages(),
+            outages=calling.outages,
             secrets=secrets_of(spec),
         )
 

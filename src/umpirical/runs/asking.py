@@ -1,7 +1,6 @@
 """Asking: every trial of some shards that has no answer yet, on this process's event loop."""
 
 from collections.abc import Generator, Iterable
-from dataclasses import replace
 
 from umpirical.domain.errors import StoreError
 from umpirical.domain.judgments import Failed
@@ -38,7 +37,9 @@ async def ask_shards(
     give_up_after: int = GIVE_UP_AFTER,
 ) -> list[Receipt]:
     """Asks and seals shards, and returns their receipts. A shard is taken from the source when its turn comes."""
-    judge = call.open_judge(replace(calling, tell=watcher.told) if isinstance(watcher, Told) else calling)
+    if isinstance(watcher, Told):
+        calling.outages.tell = watcher.told
+    judge = call.open_judge(calling)
     workers = Workers(
         1 if judge.capabilities.stateful else calling.concurrency,
         give_up_after=give_up_after,

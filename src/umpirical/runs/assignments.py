@@ -13,6 +13,7 @@ from umpirical.domain.bills import Bill
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
 from umpirical.models.money import Ledger, Meter, Pricer
+from umpirical.models.outage import Outages
 from umpirical.models.pace import Others
 from umpirical.models.spec import Calling
 from umpirical.runs.asking import ask_shards
@@ -78,7 +79,7 @@ def ask_assigned(
     """Asks until there is no shard left to take, or until it is stopped; returns the last word."""
     ledger = Ledger(assignment.cap, lease=lease)
     calling = Calling(
-        assignment.concurrency, Meter(assignment.pricer, ledger), others=others, patience=assignment.patience
+        assignment.concurrency, Meter(assignment.pricer, ledger), others=others, outages=Outages(assignment.patience)
     )
     watcher = Teller(say, ledger)
     receipts: list[Receipt] = []

@@ -48,7 +48,7 @@ class Together:
             meter.pricer,
             meter.ledger.cap,
             self.give_up_after,
-            self.calling.patience,
+            self.calling.outages.patience,
         )
 
     def begin(self) -> None:

@@ -17,6 +17,7 @@ from umpirical.domain.bills import Bill
 from umpirical.domain.errors import SpendRefused, Terminated, UmpiricalError
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.money import FREE, CapReached, Ledger, Meter, Pricer
+from umpirical.models.outage import Outages
 from umpirical.models.prices import UNPRICED, TokenPrices
 from umpirical.models.spec import Calling
 from umpirical.protocols.catalogue import protocol_of_run
@@ -332,7 +333,7 @@ def complete_run(
 ) -> FinishedRun:
     """Calls what is left, then measures and writes the documents. The ledger of `meter` is closed before that."""
     meter, calls = meter or Meter(FREE, Ledger()), calls or CallOptions()
-    calling = Calling(concurrency, meter, patience=calls.patience)
+    calling = Calling(concurrency, meter, outages=Outages(calls.patience))
     if run.store.has_depot() and not calls.through:
         calls.log(f"run {run.name} may have answers in object storage: add the same --through to collect them")
     calling = replace(calling, processes=calls.processes_for(run, calling))

@@ -79,7 +79,7 @@ def endpoint_judge(
         retrying=Retrying(attempts=http.attempts),
         pace=calling.pace(),
         meter=replace(calling.meter, pricer=UNPRICED),
-        outages=calling.outages(),
+        outages=calling.outages,
     )
     return EndpointJudge(spec.name, spec.kind, http, caller, reader, spec.capabilities, fingerprint, columns_of(spec))
 
