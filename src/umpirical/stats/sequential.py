@@ -12,7 +12,7 @@ the threshold, so that a judge that is far from it is told quickly and one that 
 `by_family` assumes no correlation at all: a family is one value. It takes more families.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -49,8 +49,8 @@ def log_evidence(
     The last axis has the task families. Hits may be sums of shares, as of repeats.
     """
     y, n = np.asarray(hits, dtype=float), np.asarray(units, dtype=float)
-    ratios = [each + np.log(weight) for each, weight in _log_ratios(y, n, threshold, side, correlation)]
-    found: NDArray[np.float64] = np.logaddexp.reduce(ratios, axis=0)
+    ratios, weights = _log_ratios(y, n, threshold, side, correlation)
+    found: NDArray[np.float64] = np.logaddexp.reduce((ratios.T + np.log(weights)).T, axis=0)
     return found
 
 
@@ -65,11 +65,10 @@ def settling_factor(
 ) -> float | None:
     """Returns how many times these units settle the claim, if more families answer as these do; None if none would."""
     y, n = np.asarray(hits, dtype=float), np.asarray(units, dtype=float)
-    ratios = [(float(each), weight) for each, weight in _log_ratios(y, n, threshold, side, correlation)]
+    ratios, weights = _log_ratios(y, n, threshold, side, correlation)
 
     def settles(factor: float) -> bool:
-        evidence = np.logaddexp.reduce([factor * each + np.log(weight) for each, weight in ratios])
-        return bool(evidence >= -np.log(alpha))
+        return bool(np.logaddexp.reduce(factor * ratios + np.log(weights)) >= -np.log(alpha))
 
     if not settles(MOST):
         return None
@@ -117,21 +116,17 @@ def by_family(shares: Sequence[float], threshold: float, side: Side) -> float:
 
 def _log_ratios(
     y: NDArray[np.float64], n: NDArray[np.float64], threshold: float, side: Side, correlation: float
-) -> Iterator[tuple[NDArray[np.float64], float]]:
-    """Yields how much likelier the counts are at each rate tried than at the threshold, with the weight of the rate."""
-    at_threshold = _log_likelihood(y, n, threshold, correlation)
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Returns how much likelier the counts are at each rate tried than at the threshold, and the weights of the rates.
+
+    They are beta-binomial log-likelihoods, without the coefficient that all rates share.
+    """
     room = threshold if side == "below" else 1 - threshold
-    for share, weight in (NEAR if room <= 1 / 2 else FAR).items():
-        rate = room * share if side == "below" else 1 - room * share
-        yield _log_likelihood(y, n, rate, correlation) - at_threshold, weight
-
-
-def _log_likelihood(
-    y: NDArray[np.float64], n: NDArray[np.float64], rate: float, correlation: float
-) -> NDArray[np.float64]:
-    """Returns the beta-binomial log-likelihood of the counts, without the coefficient that all rates share."""
-    rate = min(max(rate, _EDGE), 1 - _EDGE)
-    weight = 1 / correlation - 1
-    a, b = rate * weight, (1 - rate) * weight
-    found: NDArray[np.float64] = (betaln(y + a, n - y + b) - betaln(a, b)).sum(axis=-1)
-    return found
+    tried = NEAR if room <= 1 / 2 else FAR
+    shares = room * np.array([*tried])
+    rates = np.clip([threshold, *(shares if side == "below" else 1 - shares)], _EDGE, 1 - _EDGE)
+    # The rates have an axis of their own, before those of the counts.
+    a = (1 / correlation - 1) * rates.reshape(-1, *(1 for _ in y.shape))
+    b = (1 / correlation - 1) - a
+    likelihoods = (betaln(y + a, n - y + b) - betaln(a, b)).sum(axis=-1)
+    return likelihoods[1:] - likelihoods[0], np.array([*tried.values()])
