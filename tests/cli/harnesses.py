@@ -6,6 +6,8 @@ from copy import deepcopy
 
 import yaml
 
+from tests.datasets.workbooks import write_table
+
 CONFIG = {
     "admin": {
         "module_name": "essays",
@@ -128,7 +130,7 @@ def harness(root, config, files, *, templates=TEMPLATES):
     data.mkdir(parents=True)
     for name, content in files.items():
         if isinstance(content, list):
-            write_csv(data / name, content)
+            (write_table if name.endswith(".xlsx") else write_csv)(data / name, content)
         else:
             (data / name).write_text(content)
     prompts = root / "prompts" / "templates" / "judge"
@@ -157,9 +159,10 @@ def essays(count=12, labels=("1", "2", "3", "4")):
     ]
 
 
-def ordinal(root, *, rows=None, templates=TEMPLATES, **changes):
+def ordinal(root, *, rows=None, templates=TEMPLATES, data="essays.csv", **changes):
     """Essays with scores."""
-    return harness(root, changed(CONFIG, **changes), TEXTS | {"essays.csv": rows or essays()}, templates=templates)
+    changes = {"admin__dataset_config__dataset_name": data} | changes
+    return harness(root, changed(CONFIG, **changes), TEXTS | {data: rows or essays()}, templates=templates)
 
 
 SAFETY = {

@@ -206,6 +206,17 @@ def test_labels_that_are_none_are_refused(umpirical, tmp_path, labels, said):
     assert said in refused(umpirical, tmp_path / "study", ordinal(tmp_path / "jrh", rows=essays(labels=labels)))
 
 
+def test_a_workbook_is_read_as_well(umpirical, tmp_path):
+    rows = [row | {"score": int(row["score"])} for row in essays()]
+    rows[-1]["score"] = ""
+    folder = tmp_path / "study"
+    started(umpirical, folder, ordinal(tmp_path / "jrh", data="essays.xlsx", rows=rows))
+    assert read_study(folder, outside=True).spec.dataset.scale.labels == ("1", "2", "3", "4")
+    for command in ("check", "generate", "run"):
+        code, out, err = umpirical(command, folder, "--outside")
+        assert code in (0, 3, 4), out + err
+
+
 def test_data_without_labels_is_never_labelled_by_the_judge(umpirical, tmp_path):
     rows = [{name: value for name, value in row.items() if name != "score"} for row in essays()]
     folder = tmp_path / "study"

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     "--from",
     "data",
     type=click.Path(path_type=Path, exists=True),
-    help="Your data: responses with labels or labeled pairs (CSV, JSONL, Parquet), agent logs, or the config.yml of a "
-    "Judge Reliability Harness.",
+    help="Your data: responses with labels or labeled pairs (CSV, XLSX, JSONL, Parquet), agent logs, or the "
+    "config.yml of a Judge Reliability Harness.",
 )
 @click.option("--response", metavar="COLUMN", help="With --from: the column of the judged text. Default: guessed.")
 @click.option("--label", metavar="COLUMN", help="With --from: the column of the reference label. Default: guessed.")

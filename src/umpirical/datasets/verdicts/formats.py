@@ -376,6 +376,7 @@ FORMATS: Mapping[str, Callable[[Path, Asking], VerdictFile]] = {
     "csv": partial(read_table, form="csv"),
     "jsonl": partial(read_table, form="jsonl"),
     "parquet": partial(read_table, form="parquet"),
+    "xlsx": partial(read_table, form="xlsx"),
 }
 
 
@@ -398,10 +399,8 @@ def _format_of(path: Path) -> str:
     match path.suffix.casefold():
         case ".eval":
             return "inspect"
-        case ".csv":
-            return "csv"
-        case ".parquet":
-            return "parquet"
+        case ".csv" | ".parquet" | ".xlsx" as ending:
+            return ending.removeprefix(".")
         case ".jsonl" | ".ndjson":
             return _format_of_lines(path)
         case ".json":

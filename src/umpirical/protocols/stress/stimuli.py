@@ -185,7 +185,7 @@ def texts_by_label(originals: Sequence[Stimulus]) -> dict[str, list[str]]:
 
 NOTE = "made-from.json"
 
-ONE_FILE = ("csv", "jsonl", "parquet")
+ONE_FILE = ("csv", "jsonl", "parquet", "xlsx")
 """Formats whose readers read one file and nothing else."""
 
 
