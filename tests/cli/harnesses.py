@@ -255,3 +255,35 @@ def agents(root, *, rubric=RUBRIC, **changes):
     """Runs of an agent under a rubric."""
     files = {"agents.jsonl": runs(), "rubric.json": rubric if isinstance(rubric, str) else json.dumps(rubric)}
     return harness(root, changed(CONFIG, **AGENTS | changes), files)
+
+
+# What a run of the harness leaves behind: perturbation files, and result files.
+
+
+def perturbation(test, row, text, *, label, reviewed=False, task="assignment", response="full_text", expected="score"):
+    """A row of a perturbation file."""
+    return {
+        "test_name": test,
+        "original_request": row[task],
+        "original_response": row[response],
+        "original_idx": f"seed_{row[response][6:9].strip()}",
+        "original_expected": row[expected],
+        "generation_prompt": "prompt",
+        "generation_response": text,
+        "perturbed_idx": f"{test}_{abs(hash(text)) % 10**8}",
+        "validation_score": label,
+        "validation_reasoning": "because",
+        "prompted_bucket": "",
+        "human_reviewed": str(reviewed),
+    }
+
+
+def outputs(config, files):
+    """Puts files into a folder of the harness's outputs beside a copy of the configuration; returns the copy."""
+    folder = config.parents[2] / "outputs" / "run_20260101_1200"
+    folder.mkdir(parents=True)
+    for name, rows in files.items():
+        (write_table if name.endswith(".xlsx") else write_csv)(folder / name, rows)
+    copy = folder / config.name
+    copy.write_bytes(config.read_bytes())
+    return copy

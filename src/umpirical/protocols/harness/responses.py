@@ -1,8 +1,11 @@
 """Essays, answers and other texts of a configuration: a stress study."""
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from umpirical.datasets.guess import ColumnProfile, profile_columns
@@ -23,6 +26,7 @@ from umpirical.protocols.harness.shared import (
     tell_texts,
     writer,
 )
+from umpirical.protocols.harness.texts import ORIGINALS, TEXTS, MovedTexts, moved_texts, perturbation_files
 from umpirical.protocols.start import path_from
 from umpirical.protocols.stress.protocol import STRESS
 from umpirical.protocols.stress.spec import ENOUGH, SYNTHETIC, WITHOUT_GENERATOR
@@ -108,23 +112,24 @@ def _numbered(config: HarnessConfig, key: str, grades: range, numbers: Mapping[s
 
 def responses_study(config: HarnessConfig, folder: Path, tests: Sequence[str]) -> Moved:
     """Returns a study of single responses."""
-    name = config.text(key := f"{DATASET}.dataset_name")
-    data = config.file(key, name, config.data)
-    config.kept(key, f"dataset.path: {path_from(folder, data)}")
-    profiles = {profile.name: profile for profile in profile_columns(data)}
+    written = moved_texts(perturbation_files(config.path.resolve().parent))
+    tests = [*tests, *(test for test in written.tests if test not in tests)]
+    data, profiles = _dataset(config, folder, written)
     texts, judges = filling_texts(config), own_judges_of(config)
-    columns = _columns(config, profiles, data.name, texts)
+    columns = _columns(config, profiles, data.name, texts, moved=bool(written.texts))
     graded = _graded(config, judges[0].template, profiles.get(columns.get("label", "")), texts)
     rows = next(iter(profiles.values())).rows
     chosen = own_tests(tests) or list(WITHOUT_GENERATOR)
     dataset: dict[str, Any] = {"path": path_from(folder, data), "columns": columns, "scale": graded.scale}
     if graded.positive and "label" in columns:
         dataset["positive"] = list(graded.positive)
-    dataset["sample"] = {"size": _size(config, tests, rows)}
-    if "label" in columns:
+    if not written.texts:
+        dataset["sample"] = {"size": _size(config, tests, rows)}
+    if "label" in columns and not written.texts:
         dataset["sample"]["by"] = ["label"]
     files: dict[str, str] = {f"{text}.txt": texts[text] + "\n" for text in ("instruction", "rubric") if text in texts}
     stress, own_writers = _stress_tests(config, tests, chosen)
+    stress |= {"texts": TEXTS} if written.texts else {}
     study = shared_keys(config) | {
         "dataset": dataset,
         "stress": stress,
@@ -143,21 +148,66 @@ def responses_study(config: HarnessConfig, folder: Path, tests: Sequence[str]) -
     ends = [name for name in texts if name.endswith("_score") and judges[0].template == "single_autograder"]
     tell_texts(config, texts, files, used=[*ends, *(name for judge in own_judges for name in judge.get("values", ()))])
     own = {"stress": stress | own_writers, "judges": own_judges}
-    notes = [f"at most {dataset['sample']['size']} rows are sampled, as in the harness: a pass needs {ENOUGH} or more"]
+    used = rows if written.texts else dataset["sample"]["size"]
+    notes = [f"{used} rows are used, as in the harness: a pass needs {ENOUGH} or more", *_text_notes(written, folder)]
+    if written.texts:
+        spelled = partial(_spelled, graded)
+        files |= {ORIGINALS: written.originals_table(labelled="label" in columns), TEXTS: written.texts_table(spelled)}
     return Moved(STRESS, study, own, data, files | prompts, notes)
 
 
+def _spelled(graded: Graded, label: str) -> str:
+    """Returns a label of the harness's as the scale spells it: True may be 1, and 3.0 be 3."""
+    labels = graded.scale["labels"]
+    if label in labels:
+        return label
+    by_word = {word.casefold(): meant for word, meant in graded.words.items()}
+    number = number_of(label)
+    same = [other for other in labels if number is not None and number_of(other) == number]
+    return by_word.get(label.casefold()) or (same[0] if same else label)
+
+
+def _dataset(config: HarnessConfig, folder: Path, written: MovedTexts) -> tuple[Path, dict[str, ColumnProfile]]:
+    """Returns the data of a study and its columns: the configuration's, or the originals of texts that it has made."""
+    key = f"{DATASET}.dataset_name"
+    if not written.texts:
+        data = config.file(key, config.text(key), config.data)
+        config.kept(key, f"dataset.path: {path_from(folder, data)}")
+        return data, {profile.name: profile for profile in profile_columns(data)}
+    config.changed(key, f"dataset.path: {ORIGINALS}", "the originals of the texts in the perturbation files")
+    for name in ("sample_num_from_orig", "target_num_per_bucket"):
+        config.changed(f"{SYNTHETIC_DATA}.{name}", f"all rows of {ORIGINALS}", "their texts are already written")
+    with TemporaryDirectory() as aside:
+        # The study's folder gets its files only once all of them are known.
+        copy = Path(aside) / ORIGINALS
+        own = str(config.get(f"{DATASET}.use_original_data_as_expected")).lower() == "true"
+        copy.write_text(written.originals_table(labelled=not own), encoding="utf-8", newline="")
+        return folder / ORIGINALS, {profile.name: profile for profile in profile_columns(copy)}
+
+
+def _text_notes(written: MovedTexts, folder: Path) -> Iterator[str]:
+    """Yields what was found in perturbation files, and how the decisions of people come in."""
+    if written.tests:
+        counts = ", ".join(f"{count} of {test}" for test, count in written.tests.items())
+        yield f"texts in {TEXTS}: {counts}; umpirical generate checks them like texts that are written here"
+    yield from (f"  {count} rows are not used: {reason}" for reason, count in written.lost.items())
+    for path, count in written.reviewed:
+        command = f"umpirical review import {shlex.quote(str(path))} {shlex.quote(str(folder))} --format harness"
+        yield f"people kept {count} texts in {path.name}; after umpirical generate:  {command}"
+
+
 def _columns(
-    config: HarnessConfig, profiles: Mapping[str, ColumnProfile], name: str, texts: Mapping[str, str]
+    config: HarnessConfig, profiles: Mapping[str, ColumnProfile], name: str, texts: Mapping[str, str], *, moved: bool
 ) -> dict[str, str]:
-    """Returns the columns by role."""
+    """Returns the columns by role. `moved` says that they have the harness's own names, as in its files."""
     mapped = f"{PERTURBATION}.preprocess_columns_map"
     roles = {"response": "response", "request": "task", "expected": "label", "original_idx": "id"}
     unlabelled = f"{DATASET}.use_original_data_as_expected"
     found: dict[str, str] = {}
     for theirs, ours in roles.items():
         key = f"{mapped}.{theirs}"
-        column = config.text(key) or (theirs if theirs in profiles else "")
+        column = config.text(key) if not moved else ""
+        column = column or (theirs if theirs in profiles and profiles[theirs].filled else "")
         if column and column not in profiles:
             if ours != "label":
                 raise missing_column(column, profiles, where=f"{name}, as {key} names it")
@@ -165,6 +215,8 @@ def _columns(
         elif column:
             found[ours] = column
             config.kept(key, f"dataset.columns.{ours}: {column}")
+        else:
+            config.dropped(key, "there is no such column")
     if "response" not in found:
         raise config.error(mapped, "names no column for the response", fix="add  response: COLUMN")
     if "id" in found and not profiles[found["id"]].distinct:

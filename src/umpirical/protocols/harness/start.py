@@ -1,7 +1,6 @@
 """Writes the study that a configuration describes, and says key by key what became of it."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from umpirical.protocols.protocol import STUDY_FILE, NewStudy
 from umpirical.protocols.start import new_study_file
 from umpirical.store.files import write_text
 from umpirical.store.yaml_files import dump_yaml
-from umpirical.text.inert import one_line
+from umpirical.text.inert import one_line, table_cell
 from umpirical.text.problems import first_problem
 
 FIRST_LINES = """\
@@ -101,18 +100,14 @@ def _generates(study: Mapping[str, Any]) -> bool:
 
 def _report_text(name: str, report: Sequence[tuple[str, Told]]) -> str:
     counts = {fate: sum(told.fate == fate for _, told in report) for fate in ("kept", "changed", "dropped")}
+    rows = ([f"`{table_cell(key)}`", told.fate, table_cell(told.here), table_cell(told.why)] for key, told in report)
     lines = [
-        f"# What became of {_cell(name)}",
+        f"# What became of {table_cell(name)}",
         "",
         f"{len(report)} keys: " + ", ".join(f"{count} {fate}" for fate, count in counts.items()) + ".",
         "",
         "| key | | in this study | why |",
         "| --- | --- | --- | --- |",
-        *(f"| `{_cell(key)}` | {told.fate} | {_cell(told.here)} | {_cell(told.why)} |" for key, told in report),
+        *(f"| {' | '.join(row)} |" for row in rows),
     ]
     return "\n".join(lines) + "\n"
-
-
-def _cell(text: str) -> str:
-    """Returns foreign text as one cell of a table: it begins no other cell, no tag and no code."""
-    return re.sub(r"([|<>\\`])", r"\\\1", one_line(text))
