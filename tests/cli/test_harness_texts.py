@@ -2,7 +2,7 @@
 
 import csv
 
-from tests.cli.harnesses import answers, binary, essays, ordinal, outputs, perturbation
+from tests.cli.harnesses import agents, answers, binary, essays, ordinal, outputs, perturbation
 from tests.cli.test_harness import fates, started
 from umpirical.protocols.stress.record import StressReport
 from umpirical.study.file import read_study
@@ -39,6 +39,9 @@ def given(rows):
         "synthetic_format_invariance_1.csv": spaced,
         "synthetic_semantic_paraphrase.xlsx": [*reworded_rows, perturbation("mine", rows[0], "text", label="1")],
     }
+
+
+PARTS = ("perturbation_config__tests_to_run", "evaluation_config__tests_to_evaluate")
 
 
 def essays_run(root):
@@ -159,3 +162,40 @@ def test_an_own_table_of_texts_is_refused_where_it_does_not_fit(umpirical, tmp_p
     study.write_text(study.read_text().replace("texts: texts.csv", "texts: ../secret.csv"))
     code, _, err = umpirical("check", folder)
     assert (code, "outside the study folder" in err) == (2, True), err
+
+
+def test_a_text_that_was_kept_with_another_label_does_not_keep_its_label(umpirical, tmp_path):
+    tests = {f"admin__{part}": ["semantic_paraphrase"] for part in PARTS}
+    rows = essays()[:4]
+    texts = [
+        perturbation("semantic_paraphrase", row, reworded(row["full_text"]), label=row["score"] + ".0", reviewed=True)
+        for row in rows
+    ]
+    texts[1]["validation_score"] = "4.0"
+    texts[2]["human_reviewed"] = ""
+    folder, config = tmp_path / "study", outputs(ordinal(tmp_path / "jrh", **tests), {"synthetic_x.csv": texts})
+    started(umpirical, folder, config)
+    umpirical("generate", folder)
+    assert umpirical("review", "import", config.parent / "synthetic_x.csv", folder, "--format", "harness")[0] == 0
+    umpirical("run", folder)
+    [made] = [test.made for test in reports(folder)[0].tests if test.name == "paraphrase"]
+    assert (made.reviewed, made.rejected_by_review, made.undecided) == (3, 1, 1)
+
+
+def test_what_a_failed_validator_says_is_no_label(umpirical, tmp_path):
+    tests = {f"admin__{part}": ["label_flip"] for part in PARTS}
+    columns = {"task": "test_case", "response": "generation", "expected": "human_consensus"}
+    texts = [
+        perturbation("label_flip", row, reworded(row["generation"]), label="False", **columns) for row in answers()[:4]
+    ]
+    texts[0]["validation_reasoning"] = "Error during LLM call: timeout"
+    config = outputs(binary(tmp_path / "jrh", **tests), {"synthetic_label_flip.csv": texts})
+    started(umpirical, tmp_path / "study", config)
+    assert [row["target"] for row in texts_of(tmp_path / "study")] == ["", "0", "0", "0"]
+
+
+def test_texts_of_agents_are_named_and_not_used(umpirical, tmp_path):
+    row = {"full_text": "a transcript", "assignment": "asks: it asks", "score": "0"}
+    files = {"synthetic_agent_perturbation.csv": [perturbation("agent_perturbation", row, "another", label="1")]}
+    out = started(umpirical, tmp_path / "study", outputs(agents(tmp_path / "jrh"), files))
+    assert "synthetic_agent_perturbation.csv is not used: a transcript as text has no calls" in out

@@ -35,6 +35,7 @@ from umpirical.protocols.harness.shared import (
     tell_texts,
     writer,
 )
+from umpirical.protocols.harness.texts import perturbation_files
 from umpirical.protocols.start import path_from
 from umpirical.protocols.stress.protocol import LONGEST_TEXT
 from umpirical.store.files import read_named_text
@@ -44,7 +45,7 @@ def agent_study(config: HarnessConfig, folder: Path, tests: Sequence[str]) -> Mo
     """Returns a study of agent judges."""
     texts, judges = filling_texts(config), own_judges_of(config)
     data = _transcripts(config)
-    items, why = _items(config, judges[0].template, texts)
+    items = _items(config, judges[0].template, texts)
     preprocess = _preprocess(config)
     most = config.count(key := f"{AGENTS}.sample_num_from_orig", config.count(SAMPLED, 10))
     transcripts: dict[str, Any] = {"path": path_from(folder, data), "preprocess": preprocess}
@@ -69,13 +70,20 @@ def agent_study(config: HarnessConfig, folder: Path, tests: Sequence[str]) -> Mo
         "judges": simulated_judges(judges, "sound-auditor"),
     }
     own_judges, prompts = _agent_judges(config, judges, items, texts)
-    used = [name for name in ("lowest_score", "highest_score") if why]
+    graded = any(not isinstance(item, str) for item in items.values())
+    used = ["lowest_score", "highest_score"] if graded else []
     tell_texts(config, texts, (), used=[*used, *(name for judge in own_judges for name in judge.get("values", ()))])
     config.dropped(f"{PERTURBATION}.preprocess_columns_map", "a log has no columns")
     config.dropped(f"{DATASET}.use_original_data_as_expected", "verifiers decide what each original deserves")
     config.dropped(SYNTHETIC_DATA, "rewriting of transcripts does not read it, as in the harness")
     config.dropped(STABILITY, "an agent study has no such test; design.repeats asks every question again")
-    return Moved(AGENT, study, {"rewriting": rewriting | own, "judges": own_judges}, data, prompts, why)
+    return Moved(AGENT, study, {"rewriting": rewriting | own, "judges": own_judges}, data, prompts, _notes(config))
+
+
+def _notes(config: HarnessConfig) -> list[str]:
+    """Returns what is said about files beside the configuration that are of no use."""
+    why = "a transcript as text has no calls that a check could read; umpirical generate rewrites the log again"
+    return [f"{path.name} is not used: {why}" for path in perturbation_files(config.path.resolve().parent)]
 
 
 SAMPLED = f"{SYNTHETIC_DATA}.sample_num_from_orig"
@@ -117,8 +125,8 @@ def _preprocess(config: HarnessConfig) -> list[str]:
     return found
 
 
-def _items(config: HarnessConfig, template: str, texts: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
-    """Returns the items of the rubric, and what there is to say about them."""
+def _items(config: HarnessConfig, template: str, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the items of the rubric."""
     key, wanted = f"{AGENTS}.rubric_path", f"{AGENTS}.target_rubric_ids"
     chosen = config.names(wanted)
     other, named = f"{DATASET}.default_params_path.rubric", config.text(key)
@@ -135,7 +143,7 @@ def _items(config: HarnessConfig, template: str, texts: Mapping[str, str]) -> tu
     config.kept(wanted, f"rewriting.items: {listed(found)}")
     targets = f"{AGENTS}.score_targets"
     config.changed(targets, "the worst level for violate, the best for satisfy", "lower_to and raise_to name others")
-    return found, []
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,9 +161,8 @@ def own_judges_of(config: HarnessConfig) -> list[OwnJudge]:
     if len({judge.name for judge in found}) != len(found):
         raise config.error(f"{EVALUATION}.judges", "two judges have the same name", fix="rename one of them")
     method = f"{EVALUATION}.aggregation_method"
-    config.changed(
-        method, "every judge is measured by itself", "then  umpirical jury  weighs majority votes on held-out items"
-    )
+    why = "umpirical measure OUTPUTS adds the majority vote to results of the harness"
+    config.changed(method, "every judge is measured separately", why)
     return found
 
 

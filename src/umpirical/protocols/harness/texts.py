@@ -9,6 +9,7 @@ from pathlib import Path
 
 from umpirical.datasets.readers import READERS, Row, Source, format_of, missing_column
 from umpirical.datasets.values import is_missing, plain_text
+from umpirical.datasets.verdicts.harness import ERRORS
 from umpirical.protocols.stress.given import NEEDED
 from umpirical.protocols.stress.spec import HARNESS_NAMES, REPEAT_TESTS
 
@@ -65,7 +66,10 @@ def moved_texts(paths: Iterable[Path]) -> MovedTexts:
             test, original = values["test_name"], (values["original_request"], values["original_response"])
             moved.tests[test] = moved.tests.get(test, 0) + 1
             given = zip(NEEDED, (test, *original, values["generation_response"]), strict=True)
-            moved.texts.append(dict(given) | {"target": cell_text(row.values.get("validation_score"))})
+            # A validator that failed has said nothing: the score that is there stands for an error.
+            failed = cell_text(row.values.get("validation_reasoning")).lower().startswith(ERRORS)
+            target = "" if failed else cell_text(row.values.get("validation_score"))
+            moved.texts.append(dict(given) | {"target": target})
     return moved
 
 

@@ -1,6 +1,7 @@
 """Decisions in perturbation files of the Judge Reliability Harness, which keep what people accepted or edited.
 
 A rejected text is deleted there, and an edit takes the place of the text: a row that was reviewed is one that was kept.
+A text that should keep the grade of its original, and was kept with another one, is not what its test asks for.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,9 +31,25 @@ def read_harness(file: Path, items: Iterable[ReviewItem]) -> tuple[list[ForeignD
         if item is None:
             others += 1
         else:
-            label = _label(_text(row, "validation_score"), item.labels, row.place) if item.labels else ""
-            found.append(ForeignDecision(row.place, item.id, PERSON, "accept", label))
+            found.append(_decision(row, item))
     return found, others
+
+
+def _decision(row: Row, item: ReviewItem) -> ForeignDecision:
+    said, before = _text(row, "validation_score"), _text(row, "original_expected")
+    if item.labels:
+        return ForeignDecision(row.place, item.id, PERSON, "accept", _label(said, item.labels, row.place))
+    if said and before and _plain(said) != _plain(before):
+        comment = f"kept in the harness with the label {said[:60]}; its original has {before[:60]}"
+        return ForeignDecision(row.place, item.id, PERSON, "reject", reason="label", comment=comment)
+    return ForeignDecision(row.place, item.id, PERSON, "accept")
+
+
+def _plain(label: str) -> str | float:
+    """Returns a label as the harness compares it: True is 1, and 3.0 is 3."""
+    text = {"true": "1", "false": "0"}.get(label.lower(), label)
+    number = number_of(text)
+    return text if number is None else number
 
 
 def _text(row: Row, column: str) -> str:
