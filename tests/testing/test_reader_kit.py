@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import umpirical.testing
+from tests.datasets.workbooks import write_table
 from umpirical.datasets.readers import READERS, DatasetReader, ReaderOption, Row, Table, counted
 from umpirical.datasets.text_lines import numbered_lines
 from umpirical.domain.errors import ConfigError
@@ -46,6 +47,7 @@ FILES = {
     "csv": (write_csv, append(b'one,two\n"and'), {}),
     "jsonl": (write_jsonl, append(b'{"text": \n'), {"typed": True}),
     "parquet": (write_parquet, cut, {"typed": True, "selects": True}),
+    "xlsx": (write_table, cut, {}),
 }
 
 
@@ -72,7 +74,7 @@ def test_the_reader_of_hugging_face_keeps_every_promise(tmp_path, monkeypatch):
 
 
 def test_every_reader_there_is_is_checked():
-    assert READERS.names()[:4] == [*FILES, "huggingface"]
+    assert READERS.names()[:5] == [*FILES, "huggingface"]
     assert [READERS.get(name).format for name in READERS.names()] == READERS.names()
 
 

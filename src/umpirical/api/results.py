@@ -142,12 +142,12 @@ class Measures(Sequence[MeasureRecord]):
             }
 
     def __repr__(self) -> str:
-        return "\n".join(f"{' '.join(_names(measure))}: {_words(measure)}" for measure in self._measures)
+        return "\n".join(f"{measure_name(measure)}: {measure_words(measure)}" for measure in self._measures)
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{escape(inert(' '.join(_names(measure))))}</td><td>{escape(inert(_words(measure)))}</td></tr>"
-            for measure in self._measures
+            f"<tr><td>{escape(inert(measure_name(one)))}</td><td>{escape(inert(measure_words(one)))}</td></tr>"
+            for one in self._measures
         )
         return f"<table><thead><tr><th>Measure</th><th>Value</th></tr></thead><tbody>{rows}</tbody></table>"
 
@@ -249,14 +249,14 @@ class JuryReport(Report["Datasheet"]):
         return [*self.jury.findings, *super().findings]
 
 
-def _names(measure: MeasureRecord) -> list[str]:
+def measure_name(measure: MeasureRecord) -> str:
+    """Returns a measure's title, and which part, group and prompt variant it is of."""
     parts = [measure.title, numbers.part(measure.stratum) if measure.stratum else "", getattr(measure, "group", "")]
-    return [
-        part for part in (*parts, "" if measure.variant == BASELINE else f"prompt variant {measure.variant}") if part
-    ]
+    return " ".join(filter(None, (*parts, "" if measure.variant == BASELINE else f"prompt variant {measure.variant}")))
 
 
-def _words(measure: MeasureRecord) -> str:
+def measure_words(measure: MeasureRecord) -> str:
+    """Returns a measure's value with its interval and counts, or why it has none."""
     result = measure.result
     if not isinstance(result, Estimate):
         return f"undefined: {result.reason}"

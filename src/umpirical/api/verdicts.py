@@ -2,15 +2,15 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, get_args, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from umpirical.api.results import Measures
-from umpirical.datasets.verdicts.past_verdicts import PastVerdict, VerdictFile, on_scale, scale_of
+from umpirical.api.results import Measures, measure_name, measure_words
+from umpirical.datasets.verdicts.past_verdicts import PassRate, PastVerdict, VerdictFile, on_scale, scale_of
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
@@ -27,12 +27,14 @@ from umpirical.protocols.pairs.spec import PairsPolicy
 from umpirical.protocols.stress.counting import stress_counts
 from umpirical.protocols.stress.policy import NO_LABELS, SHELF
 from umpirical.protocols.stress.report import FACTS as ITEM_FACTS
+from umpirical.reports import numbers
 from umpirical.reports.checks import hold_intervals
 from umpirical.reports.policy import Check
-from umpirical.reports.record import CheckRecord, MeasureRecord, measure_record
+from umpirical.reports.record import CheckRecord, MeasureRecord, measure_record, part_record
 from umpirical.runs.judgments import Facts, judgment_row
 from umpirical.store.parquet import write_rows
 from umpirical.store.schemas import judgment_schema
+from umpirical.text.inert import table_cell
 from umpirical.text.problems import first_problem
 
 Found = list[tuple[MeasureSpec, Measure]]
@@ -181,6 +183,8 @@ class MeasuredVerdicts:
     can_tell: tuple[str, ...]
     cannot_tell: tuple[str, ...]
     notes: tuple[str, ...]
+    passes: tuple[PassRate, ...] = ()
+    """What the tool that wrote the file counts as passed, by stratum."""
 
     def as_json(self) -> dict[str, Any]:
         """Returns everything, with every measure as in a record."""
@@ -195,7 +199,43 @@ class MeasuredVerdicts:
             "can_tell": list(self.can_tell),
             "cannot_tell": list(self.cannot_tell),
             "notes": list(self.notes),
+            **({"pass_rates": [asdict(each) for each in self.passes]} if self.passes else {}),
         }
+
+    def beside_pass_rates(self) -> list[tuple[str, str, str]]:
+        """Returns for each stratum the other tool's pass rate, and accuracy on the same items as measured here."""
+        rows = []
+        for each in self.passes:
+            alike = [one for one in self.measures if one.name == "accuracy"]
+            part = next((one for one in alike if getattr(one, "group", "").endswith(f"={each.stratum}")), None)
+            # With one stratum, there are no parts.
+            here = part or (alike[0] if len(self.passes) == 1 and alike else None)
+            theirs = f"{numbers.rate(each.passed / each.total)} ({each.passed}/{each.total})"
+            rows.append((each.stratum, theirs, "no label" if here is None else measure_words(here)))
+        return rows
+
+
+def verdicts_page(found: Sequence[MeasuredVerdicts], name: str) -> str:
+    """Returns what was measured as Markdown: each judge, with another tool's pass rates beside accuracy."""
+    lines = [f"# Verdicts in {table_cell(name)}", ""]
+    for each in found:
+        lines += [f"## {table_cell(each.judge or 'The judge')}", ""]
+        if rates := each.beside_pass_rates():
+            lines += ["| test | the harness's pass rate | accuracy on the same items |", "| --- | --- | --- |"]
+            lines += [f"| {table_cell(test)} | {theirs} | {here} |" for test, theirs, here in rates]
+            lines += ["", OTHERS_RATES, ""]
+        lines += ["| measure | value |", "| --- | --- |"]
+        lines += [f"| {table_cell(measure_name(one))} | {table_cell(measure_words(one))} |" for one in each.measures]
+        lines += ["", f"Agreement with the labels: {each.agreement.verdict}, {table_cell(each.agreement.why)}", ""]
+        for heading, said in (("Notes", each.notes), ("These verdicts cannot tell you", each.cannot_tell)):
+            lines += [f"{heading}:", "", *(f"- {table_cell(line)}" for line in said), ""]
+    return "\n".join(lines)
+
+
+OTHERS_RATES = (
+    "A pass rate counts a failed call as the score False, and has no interval. Accuracy counts verdicts only: failed "
+    "calls are in a rate of their own."
+)
 
 
 def measure_file(found: VerdictFile, scale: GradeScale | None = None) -> list[MeasuredVerdicts]:
@@ -219,7 +259,8 @@ def _measured(
         place = Path(folder) / "judgments.parquet"
         measures = _pair_measures(asked, place) if scale is None else _grade_measures(asked, scale, place)
     can, cannot = _statements(found.kind, counts)
-    recorded = [measure_record(spec, measure) for spec, measure in measures]
+    recorded = [(part_record if measure.group else measure_record)(spec, measure) for spec, measure in measures]
+    whole = [one for one, (_, measure) in zip(recorded, measures, strict=True) if not measure.group]
     return MeasuredVerdicts(
         judge,
         found.kind,
@@ -227,10 +268,11 @@ def _measured(
         scale,
         counts,
         Measures(recorded),
-        _agreement(scale, recorded, labelled=bool(counts["with_gold"])),
+        _agreement(scale, whole, labelled=bool(counts["with_gold"])),
         can,
         (*cannot, *NEVER),
         found.notes,
+        tuple(each for each in found.passes if each.judge == judge),
     )
 
 
@@ -329,6 +371,7 @@ def _row(
         delta=0.0 if scale is None else None,
         gold="" if scale is None else gold,
         gold_from="label" if gold and scale is not None else None,
+        strata=verdict.strata,
     )
     shown = Presentation(order=Order.AB if by_order else order, repeat=repeat)
     prompt = digest("past", [stimulus.id, str(order)])

@@ -205,12 +205,13 @@ def export(review: ReviewFlags, form: str, out: Path) -> None:
 @review_command.command("import")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @_shared
-@click.option("--format", "form", type=click.Choice(FORMATS), default="umpirical", show_default=True)
+@click.option("--format", "form", type=click.Choice([*FORMATS, "harness"]), default="umpirical", show_default=True)
 @click.option("--as", "names", multiple=True, metavar="THEIRS=NAME", help="Rename a person from the file. Repeatable.")
 def import_(file: Path, review: ReviewFlags, form: str, names: tuple[str, ...]) -> None:
     """Import the decisions in FILE into the review of STUDY: all of them, or none if one does not fit.
 
-    Known decisions are skipped, so a file can be imported again.
+    Known decisions are skipped, so a file can be imported again. A file of the Judge Reliability Harness
+    (synthetic_TEST.csv) contains the texts that people kept there.
     """
     from umpirical.review.exchange.transfer import import_review
 
@@ -222,6 +223,8 @@ def import_(file: Path, review: ReviewFlags, form: str, names: tuple[str, ...]) 
     finally:
         opened.close()
     say(f"{taken.new:,} new decisions from {file.name}, {taken.known:,} already known")
+    if taken.elsewhere:
+        say(f"  {taken.elsewhere:,} are about texts that are not in this review: a check rejected them, or proved them")
 
 
 def _names(given: tuple[str, ...]) -> dict[str, str]:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     "--from",
     "data",
     type=click.Path(path_type=Path, exists=True),
-    help="Your data: responses with labels or labeled pairs (CSV, JSONL, Parquet), or agent logs.",
+    help="Your data: responses with labels or labeled pairs (CSV, XLSX, JSONL, Parquet), agent logs, or the "
+    "config.yml of a Judge Reliability Harness.",
 )
 @click.option("--response", metavar="COLUMN", help="With --from: the column of the judged text. Default: guessed.")
 @click.option("--label", metavar="COLUMN", help="With --from: the column of the reference label. Default: guessed.")
@@ -55,7 +56,8 @@ def init_command(folder: Path, data: Path | None, response: str | None, label: s
         say(note)
     options = f" {started.options}" if started.options else ""
     place = shlex.quote(str(folder))
-    say(f"next:  umpirical check {place}{options}    then  umpirical run {place}{options}")
+    steps = ("check", "generate", "run") if started.generates else ("check", "run")
+    say("next:  " + "    then  ".join(f"umpirical {step} {place}{options}" for step in steps))
 
 
 # `umpirical demo`.

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from umpirical.cli.terminal import say, say_json
+from umpirical.cli.terminal import remark, say, say_json
 
 ROLES = {
     "verdict": "the verdict",
@@ -16,6 +16,7 @@ ROLES = {
     "label": "the gold label; for Inspect logs, a key of the samples' metadata",
     "judge": "the judge",
     "task": "the task, if it has several items",
+    "stratum": "the group to measure separately, such as the test",
 }
 
 
@@ -37,36 +38,43 @@ def _named_columns(roles: Mapping[str, str], given: Mapping[str, str]) -> dict[s
 
 
 @click.command("measure")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("file", type=click.Path(path_type=Path, exists=True))
 @click.option(
     "--format",
     "form",
-    help="inspect, deepeval, promptfoo, mlflow, mt-bench, arena-hard, judgebench, csv... Default: recognized.",
+    help="inspect, deepeval, promptfoo, mlflow, mt-bench, arena-hard, judgebench, harness, csv... Default: recognized.",
 )
 @_column_options(ROLES)
 @click.option(
     "--kind", type=click.Choice(["compare", "grade"]), help="Whether the judge compares two answers or grades one."
 )
 @click.option("--scale", "scale_text", help="The grades it could give: 1..5, or bad,fair,good.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Also write the result as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def measure_command(
     file: Path,
     form: str | None,
     kind: str | None,
     scale_text: str | None,
-    as_json: bool,  # noqa: FBT001
-    **said: str,
+    out: Path | None,
+    **said: Any,  # noqa: ANN401  # what click has checked
 ) -> int:
     """Measure verdicts in FILE that a judge gave in the past.
 
     FILE is an Inspect log, results of DeepEval, promptfoo or MLflow, a file of MT-Bench, Arena-Hard or JudgeBench, or a
-    table (CSV, JSON Lines, Parquet) with a column for the verdict and one for what was judged. The output also lists
-    what past verdicts cannot show.
+    table (CSV, XLSX, JSON Lines, Parquet) with a column for the verdict and one for what was judged; or the output
+    folder of a Judge Reliability Harness. The output also lists what past verdicts cannot show.
     """
     from umpirical.api import measure_verdicts
 
-    columns = _named_columns(ROLES, said)
+    as_json, columns = said["as_json"], _named_columns(ROLES, said)
     found = measure_verdicts(file, form=form, columns=columns, kind=kind, scale=scale_text)  # type: ignore[arg-type]  # click has checked the kind
+    if out is not None:
+        from umpirical.api.verdicts import verdicts_page
+        from umpirical.store.files import write_text
+
+        write_text(out, verdicts_page(found, file.name))
+        remark(f"wrote {out}")
     if as_json:
         import json
 
@@ -79,6 +87,8 @@ def measure_command(
             say(f"  {line}")
         say()
         say("\n".join(f"  {line}" for line in repr(each.measures).splitlines()))
+        for stratum, theirs, here in each.beside_pass_rates():
+            say(f"  {stratum}: the harness's pass rate {theirs}; accuracy on the same items {here}")
         say(f"\n  Agreement with the labels: {each.agreement.verdict}, {each.agreement.why}")
         for heading, lines in (("can tell", each.can_tell), ("cannot tell", each.cannot_tell)):
             say(f"\nThese verdicts {heading} you:")

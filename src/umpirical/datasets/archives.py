@@ -37,7 +37,7 @@ class ArchiveLimits:
 _STORED, _DEFLATED, _ZSTANDARD = 0, 8, 93
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 _PIECE = 1 << 18
-_WHOLE = "check that it is a complete .eval file"
+_WHOLE = "check that the file is complete"
 
 
 def read_archive(
@@ -86,9 +86,9 @@ def _check(info: ZipInfo, path: Path, limits: ArchiveLimits) -> None:
         raise ConfigError(f"{info.file_size:,} bytes when unpacked; the limit is {limits.entry:,}", where=where)
     if info.file_size > 1_000_000 + limits.entry_folded_by * info.compress_size:
         message = f"it unpacks to more than {limits.entry_folded_by} times its size"
-        raise ConfigError(message, where=where, fix="it is not a log")
+        raise ConfigError(message, where=where, fix="check where the file comes from")
     if info.flag_bits & 1:
-        raise ConfigError("the file is encrypted", where=where, fix="decrypt the log first")
+        raise ConfigError("the file is encrypted", where=where, fix="save it without a password")
 
 
 def _check_total(chosen: list[ZipInfo], path: Path, limits: ArchiveLimits) -> None:
@@ -97,9 +97,9 @@ def _check_total(chosen: list[ZipInfo], path: Path, limits: ArchiveLimits) -> No
     size = path.stat().st_size
     if total > 64_000_000 + limits.folded_by * size:
         message = f"{size:,} bytes unpack to {total:,}, more than {limits.folded_by} times as many"
-        raise ConfigError(message, where=path.name, fix="it is not a log")
+        raise ConfigError(message, where=path.name, fix="check where the file comes from")
     if sum(info.compress_size for info in chosen) > size:
-        raise ConfigError("files in the archive overlap", where=path.name, fix="it is not a log")
+        raise ConfigError("files in the archive overlap", where=path.name, fix="check where the file comes from")
 
 
 def _pieces(file: BinaryIO, info: ZipInfo, path: Path) -> Iterator[bytes]:

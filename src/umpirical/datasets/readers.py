@@ -98,6 +98,7 @@ READERS: Registry[DatasetReader] = Registry(
         "csv": "umpirical.datasets.table_files:CSV",
         "jsonl": "umpirical.datasets.table_files:JSONL",
         "parquet": "umpirical.datasets.table_files:PARQUET",
+        "xlsx": "umpirical.datasets.spreadsheets:XLSX",
         "huggingface": "umpirical.datasets.hugging_face:READER",
     },
     noun="dataset format",

@@ -35,7 +35,14 @@ SHORTHANDS = {
 }
 """Options of the format huggingface that may also stand directly under dataset."""
 
-_ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
+_ENDINGS = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".xlsx": "xlsx",
+}
 
 
 class _Spec(BaseModel):
@@ -179,7 +186,7 @@ class DatasetSpec(_Spec):
     )
     format: str | None = Field(
         default=None,
-        description="csv, jsonl, parquet, huggingface, or a format from a plugin. Default: from the file ending.",
+        description="csv, jsonl, parquet, xlsx, huggingface, or a format from a plugin. Default: from the file ending.",
     )
     columns: ColumnsSpec = Field(description="The column for each role.")
     scale: GradeScale = Field(description="The scale of the labels and of the judges' grades.")
@@ -192,7 +199,8 @@ class DatasetSpec(_Spec):
     )
     sample: SampleSpec = Field(default=SampleSpec(), description="The rows to use. Default: all.")
     options: dict[str, OptionValue] = Field(
-        default_factory=dict, description="Options of the format. For huggingface: split and config_name."
+        default_factory=dict,
+        description="Options of the format. For huggingface: split and config_name; for xlsx: sheet.",
     )
     limits: LimitsSpec = Field(default=LimitsSpec(), description="Limits on the size of the data.")
 

@@ -67,6 +67,11 @@ def start_study(folder: Path, *, data: Path | None = None, told: Mapping[str, st
 
     `told` are columns of the data that a person has named; the others are guessed.
     """
+    if data is not None and data.suffix.lower() in (".yml", ".yaml"):
+        # No data is YAML. Imported here: it knows several protocols, and nothing else needs it.
+        from umpirical.protocols.harness.start import start_from_harness
+
+        return start_from_harness(folder, data)
     for protocol in PROTOCOLS:
         started = protocol.start(folder) if data is None else protocol.start_from(folder, data, told or {})
         if started is not None:

@@ -183,6 +183,8 @@ class NewStudy:
     """What was guessed, and from what."""
     options: str = ""
     """Options that every command on this study needs besides its folder."""
+    generates: bool = False
+    """Whether models write test cases before judges are asked."""
 
 
 class StudyProtocol(_Named, ABC, Generic[StudyT]):

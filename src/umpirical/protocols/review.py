@@ -19,6 +19,7 @@ from umpirical.domain.stimuli import (
     Stimulus,
 )
 from umpirical.protocols.writing import ReviewTerms, Writing
+from umpirical.stimuli.generation.attempt import GIVEN
 from umpirical.stimuli.generation.commissions import Commission
 from umpirical.stimuli.perturbations.catalogue import Made
 from umpirical.store.files import write_text
@@ -285,7 +286,7 @@ def review_item(commission: Commission, attempt: Attempt, *, sensitive: bool = F
         # A text written from scratch has no original; the one of its task is only an example.
         before="" if perturbation.expectation == "given-label" else source.candidates[0],
         after=attempt.text,
-        generator=terms.generator.model,
+        generator=GIVEN if commission.given else terms.generator.model,
         rubric=commission.rubric,
         labels=terms.scale.labels if labelled else (),
         target=commission.target,

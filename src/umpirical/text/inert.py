@@ -30,6 +30,15 @@ def inert(text: str) -> str:
     return "".join(char if is_inert(char) else f"⟦U+{ord(char):04X}⟧" for char in text)
 
 
+def table_cell(text: str) -> str:
+    r"""`text` as one cell of a table in Markdown: it begins no other cell, no tag and no code.
+
+    >>> table_cell("a|<b>")
+    'a\\|\\<b\\>'
+    """
+    return re.sub(r"([|<>\\`])", r"\\\1", one_line(text))
+
+
 def one_line(text: str) -> str:
     r"""`text` made inert, on one line: white space is a single space.
 

@@ -110,7 +110,7 @@ def test_a_log_that_was_cut_off_is_refused(log, part):
     log.write_bytes(content[: int(len(content) * part)])
     with pytest.raises(ConfigError, match=r"log\.eval: not a valid archive") as error:
         read_transcripts(log)
-    assert error.value.fix == "check that it is a complete .eval file"
+    assert error.value.fix == "check that the file is complete"
 
 
 def test_a_log_with_a_changed_byte_is_refused(log):

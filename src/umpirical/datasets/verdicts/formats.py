@@ -8,6 +8,7 @@ from typing import Any
 
 from umpirical.datasets.archives import read_archive
 from umpirical.datasets.readers import Row
+from umpirical.datasets.verdicts.harness import MARKS, read_harness
 from umpirical.datasets.verdicts.past_verdicts import (
     Asking,
     Given,
@@ -373,17 +374,21 @@ FORMATS: Mapping[str, Callable[[Path, Asking], VerdictFile]] = {
     "mt-bench": read_mt_bench,
     "arena-hard": read_arena_hard,
     "judgebench": read_judgebench,
+    "harness": read_harness,
     "csv": partial(read_table, form="csv"),
     "jsonl": partial(read_table, form="jsonl"),
     "parquet": partial(read_table, form="parquet"),
+    "xlsx": partial(read_table, form="xlsx"),
 }
 
 
 def read_verdicts(path: Path, asking: Asking, form: str | None = None) -> VerdictFile:
     """Reads a file of verdicts, in the format that a person names or that the file shows."""
-    if not path.is_file():
+    if not path.is_file() and not path.is_dir():
         raise UsageError(f"{path} does not exist or is not a file", fix="name a file of verdicts")
-    chosen = form or _format_of(path)
+    chosen = form or ("harness" if path.is_dir() else _format_of(path))
+    if path.is_dir() and chosen != "harness":
+        raise UsageError(f"{path} is a folder", fix="name a file of verdicts, or a folder of the harness's results")
     if chosen not in FORMATS:
         raise UsageError(f"unknown format {chosen!r}", fix=f"choose one of: {', '.join(FORMATS)}")
     found = FORMATS[chosen](path, asking)
@@ -398,10 +403,8 @@ def _format_of(path: Path) -> str:
     match path.suffix.casefold():
         case ".eval":
             return "inspect"
-        case ".csv":
-            return "csv"
-        case ".parquet":
-            return "parquet"
+        case ".csv" | ".parquet" | ".xlsx" as ending:
+            return _format_of_table(path, ending.removeprefix("."))
         case ".jsonl" | ".ndjson":
             return _format_of_lines(path)
         case ".json":
@@ -410,6 +413,12 @@ def _format_of(path: Path) -> str:
             raise UsageError(
                 f"{path.name}: unknown file ending", fix=f"set the format with --format: {', '.join(FORMATS)}"
             )
+
+
+def _format_of_table(path: Path, form: str) -> str:
+    """Looks at the columns: those of the harness's results are nobody else's."""
+    first = next(iter(table_rows(path, form)), None)
+    return "harness" if first is not None and first.values.keys() >= MARKS else form
 
 
 def _format_of_lines(path: Path) -> str:

@@ -47,6 +47,18 @@ class PastVerdict:
     """What the file calls the repeat; empty if it counts none, and the rows stand in their order."""
     gold: str = ""
     """The right grade; for a pair, the better content, `a` or `b`, or `tie`. Empty if it is not known."""
+    strata: Mapping[str, str] = field(default_factory=dict)
+    """What the item belongs to, by column: results are split by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassRate:
+    """What another tool counts as passed, in one stratum."""
+
+    judge: str
+    stratum: str
+    passed: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +72,8 @@ class VerdictFile:
     """The scale of the grades, if the format says so; None if it has to be found in the grades."""
     notes: tuple[str, ...] = ()
     """What the format hides or changes, so that no measure of it can tell."""
+    passes: tuple[PassRate, ...] = ()
+    """What the tool that wrote the file counts itself."""
 
 
 def item_of(*parts: object) -> str:

@@ -101,6 +101,7 @@ def _verdict(row: Row, columns: dict[str, str], kind: JudgeKind, orders: dict[st
         order=_order(order, orders) if "order" in columns else Order.AB,
         repeat=_text(value("repeat")),
         gold="" if is_missing(label) else gold(label),
+        strata={columns["stratum"]: _text(value("stratum"))} if "stratum" in columns else {},
     )
 
 

@@ -34,6 +34,7 @@ from umpirical.protocols.protocol import (
 from umpirical.protocols.review import Review, read_review
 from umpirical.protocols.review_record import never_opened, review_line, review_words
 from umpirical.protocols.stress.design import PlannedStress, StressDesign
+from umpirical.protocols.stress.given import GivenTexts, read_given
 from umpirical.protocols.stress.heat_map import INDEX
 from umpirical.protocols.stress.policy import SHELF, StressPolicy
 from umpirical.protocols.stress.record import StressReport
@@ -44,6 +45,7 @@ from umpirical.protocols.stress.spec import (
     HARNESS_NAMES,
     RUBRIC_PLACEHOLDER,
     SYNTHETIC,
+    StressSpec,
     StressStudy,
     StressStudySpec,
     start_stress_study,
@@ -54,18 +56,18 @@ from umpirical.protocols.stress.stimuli import (
     expected_stimuli,
     generated_made,
     planned_commissions,
+    proved_of,
     read_originals,
     write_stress_set,
 )
 from umpirical.protocols.stress.verdicts import TITLES, checks_held
 from umpirical.protocols.stress.writing import StressWriting
-from umpirical.protocols.writing import ReviewTerms, Writing, generation, has_generation
+from umpirical.protocols.writing import MadeCounts, ReviewTerms, Writing, generation, has_generation
 from umpirical.reports.gate import HeldCheck
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.generation.attempt import RESPONDER
 from umpirical.stimuli.generation.commissions import with_reference
-from umpirical.stimuli.perturbations.proof import proved_stimuli
 from umpirical.store.files import inside, read_named_text, write_text
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.text.templates import placeholders
@@ -83,10 +85,13 @@ def check_stress(study: StressStudy) -> StudyCheck:
     if study.rubric == RUBRIC_PLACEHOLDER:
         notes.append("rubric.txt still has the placeholder text from init")
     stimuli = list(originals.stimuli)
+    notes += study.given.notes(originals.stimuli)
     for perturbation in study.spec.stress.proved:
-        made = [stimulus for _, stimulus in proved_stimuli(perturbation, originals.stimuli, seed=study.spec.seed)]
-        changed = [stimulus for stimulus in made if stimulus is not None]
-        notes.append(f"{perturbation.name}: {len(changed)} of {len(made)} items changed by a program")
+        counts = MadeCounts()
+        changed = list(proved_of(study, perturbation, originals.stimuli, counts))
+        whom = "texts proved" if perturbation.name in study.given.texts else "items changed by a program"
+        notes.append(f"{perturbation.name}: {len(changed)} of {len(originals.stimuli)} {whom}")
+        notes += [f"  {count} rejected: {reason}" for reason, count in counts.rejected.items()]
         stimuli += changed
     planned = planned_commissions(study, originals.stimuli)
     notes += _generation_notes(study, planned)
@@ -271,6 +276,7 @@ class StressProtocol(
             rubric=rubric,
             guideline=text(spec.review.guideline),
             response_prompt=_response_prompt(spec, folder),
+            given=_given(spec.stress, folder, outside=outside),
         )
 
     def check(self, study: StressStudy) -> StudyCheck:
@@ -284,6 +290,7 @@ class StressProtocol(
     def sources(self, study: StressStudy) -> Iterable[DataSource]:
         spec, usual = study.spec, LimitsSpec()
         texts = {"instruction": spec.instruction, "rubric": spec.rubric, "guideline": spec.review.guideline}
+        texts["texts"] = spec.stress.texts
         texts |= {"labels": spec.dataset.responses.labels} if spec.dataset.responses else {}
         checks = {name: (most, getattr(usual, name)) for name, most in spec.dataset.limits}
         return [
@@ -401,6 +408,13 @@ class StressProtocol(
 
     def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> NewStudy:
         return start_stress_study(folder, data, told=told)
+
+
+def _given(spec: StressSpec, folder: Path, *, outside: bool) -> GivenTexts:
+    if spec.texts is None:
+        return GivenTexts()
+    inside(folder, spec.texts, outside=outside)
+    return read_given(folder, spec.texts, HARNESS_NAMES, list(spec.shown))
 
 
 def _response_prompt(spec: StressStudySpec, folder: Path) -> str:

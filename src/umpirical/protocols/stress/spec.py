@@ -1,7 +1,7 @@
 """The study file of a stress study."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -13,6 +13,7 @@ from umpirical.datasets.spec import DatasetSpec
 from umpirical.judges.prompt import columns_of
 from umpirical.protocols.protocol import NewStudy, Study, StudySpec
 from umpirical.protocols.start import new_study_file, path_from, quoted, quoted_list, scalar, study_name
+from umpirical.protocols.stress.given import GivenTexts
 from umpirical.protocols.writing import ReviewSpec, ReviewTerms, WriterSpec
 from umpirical.runs.generation import Scope
 from umpirical.stimuli.generation.plan import EXAMPLES
@@ -160,6 +161,11 @@ class StressSpec(BaseModel):
         default_factory=dict,
         description="Your own generator prompts: a text file for each generated test. It must use the placeholders of "
         "the built-in prompt.",
+    )
+    texts: str | None = Field(
+        default=None,
+        description="A table of texts that were written elsewhere: test, task and response of the original, text, and "
+        "target (the label it deserves). Tests in it are not written again; the texts get the same checks.",
     )
     per_level: int = Field(default=5, ge=1, le=10_000, description="For synthetic-ordinal: texts for each level.")
     per_source: int | None = Field(
@@ -320,6 +326,8 @@ class StressStudy(Study[StressStudySpec]):
     """The rules that reviewers follow."""
     response_prompt: str = ""
     """What the model that writes the responses is asked; empty for a study of responses of the user's own."""
+    given: GivenTexts = field(default_factory=GivenTexts)
+    """Texts of tests that were written elsewhere."""
 
     @property
     def named_columns(self) -> tuple[str, ...]:

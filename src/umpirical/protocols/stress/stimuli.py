@@ -20,6 +20,7 @@ from umpirical.domain.digests import Json, canonical_json, digest
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.domain.stimuli import ORIGINAL, Attempt, GivenLabel, Item, SameVerdict, Stimulus
 from umpirical.protocols.review import Review, applied, read_review
+from umpirical.protocols.stress.given import NO_TEXT, with_given
 from umpirical.protocols.stress.responses import Answered, answered, writing_spend
 from umpirical.protocols.stress.spec import StressStudy
 from umpirical.protocols.writing import MadeCounts, ReviewSpec, generation
@@ -36,7 +37,7 @@ from umpirical.stimuli.generation.plan import (
     source_report,
 )
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.stimuli.perturbations.proof import proved_stimuli
+from umpirical.stimuli.perturbations.proof import ProofFailed, proved_stimuli
 from umpirical.store.files import drafted_folder, publish_folder
 from umpirical.store.manifests import file_sha256, read_manifest, write_manifest
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
@@ -150,6 +151,8 @@ def planned_commissions(study: StressStudy, originals: Sequence[Stimulus]) -> Pl
     commissions, skipped = plan_commissions(
         originals, stress.generated, generation_terms(study), counts, seed=study.spec.seed
     )
+    if study.given:
+        commissions, skipped = with_given(commissions, skipped, study.given)
     return PlannedCommissions(tuple(commissions), tuple(skipped), by_source=stress.per_source is not None)
 
 
@@ -185,7 +188,10 @@ def texts_by_label(originals: Sequence[Stimulus]) -> dict[str, list[str]]:
 
 NOTE = "made-from.json"
 
-ONE_FILE = ("csv", "jsonl", "parquet")
+UNPROVED = "the text changes more than the test may"
+"""Why a text that was written elsewhere is not used for a test that needs a proof."""
+
+ONE_FILE = ("csv", "jsonl", "parquet", "xlsx")
 """Formats whose readers read one file and nothing else."""
 
 
@@ -196,7 +202,7 @@ def source_of(study: StressStudy) -> str | None:
     """
     spec = study.spec
     path = study.folder / spec.dataset.path
-    if spec.stress.generated or spec.dataset.responses is not None or not path.is_file():
+    if spec.stress.generated or spec.stress.texts or spec.dataset.responses is not None or not path.is_file():
         return None
     read_as = format_of(spec.dataset.path, study.folder, named=spec.dataset.format)
     if read_as not in ONE_FILE:
@@ -377,12 +383,31 @@ def _level(bucket: Bucket) -> str:
 def _proved(study: StressStudy, originals: Sequence[Stimulus], made: Mapping[str, MadeCounts]) -> Iterator[Stimulus]:
     for perturbation in study.spec.stress.proved:
         entry = made[perturbation.name]
-        for _, stimulus in proved_stimuli(perturbation, originals, seed=study.spec.seed):
-            if stimulus is None:
-                entry.unchanged += 1
-            else:
-                entry.proved += 1
-                yield stimulus
+        yield from proved_of(study, perturbation, originals, entry)
+
+
+def proved_of(
+    study: StressStudy, test: ProvedPerturbation, originals: Sequence[Stimulus], counts: MadeCounts
+) -> Iterator[Stimulus]:
+    """Yields the texts of a test that a program has proved: its own, or those that were written elsewhere."""
+    given = study.given if test.name in study.given.texts else None
+    held = [original for original in originals if given is None or given.of(test.name, original)]
+    if len(held) < len(originals):
+        counts.skipped[NO_TEXT] = len(originals) - len(held)
+    for original in held:
+        text = None if given is None else next(iter(given.of(test.name, original).values()))
+        try:
+            [(_, stimulus)] = proved_stimuli(test, [original], seed=study.spec.seed, text=text)
+        except ProofFailed:
+            # Of a text that is not ours, this is its author's mistake.
+            if given is None:
+                raise
+            counts.rejected[UNPROVED] = counts.rejected.get(UNPROVED, 0) + 1
+            continue
+        counts.unchanged += stimulus is None
+        counts.proved += stimulus is not None
+        if stimulus is not None:
+            yield stimulus
 
 
 def _written(

@@ -63,8 +63,8 @@ class StressWriting(Writing):
         for commission, tried in left:
             votes = 0 if commission.perturbation.validation == "none" else commission.terms.votes
             agree, attempts = min(votes, commission.terms.agree), commission.terms.attempts - tried
-            fewest += 1 + agree
-            most += attempts * (1 + votes * (len(self.models) - 1))
+            fewest += agree + (not commission.given)
+            most += attempts * (votes * (len(self.models) - 1) + (not commission.given))
             worst = {part: _worst(commission, part, pricers[part]) for part in self.models}
             # Nobody knows how often the fallback will be asked: at worst about every opinion.
             expected.add(worst[GENERATOR], self.models[GENERATOR])
@@ -125,6 +125,8 @@ class StressWriting(Writing):
 def _worst(commission: Commission, part: str, pricer: Pricer) -> Decimal:
     """Returns the most that one text, or one opinion on it, can cost."""
     terms = commission.terms
+    if part == GENERATOR and commission.given:
+        return Decimal(0)
     if part == GENERATOR:
         protocol = attempt(commission, 0)
         write = pricer.worst(next(protocol).request)

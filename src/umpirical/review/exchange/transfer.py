@@ -22,6 +22,7 @@ from umpirical.review.exchange.foreign import (
     read_argilla,
     read_label_studio,
 )
+from umpirical.review.exchange.harness import read_harness
 from umpirical.review.people import People
 from umpirical.review.records import LONGEST_MILLISECONDS, LONGEST_TEXT, Additions, Revision, utc_now
 
@@ -227,6 +228,8 @@ class Imported:
     new: int
     known: int
     """Decisions that the review had already, or that their author has replaced since."""
+    elsewhere: int = 0
+    """Decisions on texts that are not in the review."""
 
 
 def export_review(desk: Desk, form: Format) -> Exported:
@@ -247,7 +250,7 @@ def export_review(desk: Desk, form: Format) -> Exported:
 def import_review(
     desk: Desk,
     file: Path,
-    form: Format,
+    form: Format | Literal["harness"],
     *,
     names: Mapping[str, str] | None = None,
     clock: Callable[[], datetime] = utc_now,
@@ -258,16 +261,19 @@ def import_review(
     person, and whoever takes part here must be among `names`. Decisions made with another tool are recorded as
     assisted: nobody here knows what it showed.
     """
-    held, at = _held(desk), clock().astimezone(UTC).isoformat()
+    held, at, elsewhere = _held(desk), clock().astimezone(UTC).isoformat(), 0
     members = [person.name for person in People(desk.database).all()]
     people = FilePeople(names or {}, members=members, decided=(decision.reviewer for decision in held.decisions))
     if form == "umpirical":
         additions = from_own(read_own(file), held, people=people, at=at)
-    else:
-        said = (read_argilla if form == "argilla" else read_label_studio)(file)
+    elif form == "harness":
+        said, elsewhere = read_harness(file, held.items)
         additions = from_foreign(said, held, people=people, at=at)
+    else:
+        read = read_argilla if form == "argilla" else read_label_studio
+        additions = from_foreign(read(file), held, people=people, at=at)
     additions.source = f"{form}: {file.name}"
-    return Imported(desk.restore(additions, at=at), additions.known)
+    return Imported(desk.restore(additions, at=at), additions.known, elsewhere)
 
 
 def _held(desk: Desk) -> Bundle:

@@ -140,7 +140,10 @@ def attempt(commission: Commission, number: int, *, others: Sequence[str] = ()) 
     """
     temperature = commission.terms.temperature(number)
     settled = Attempt(commission.id, commission.perturbation.name, number, temperature, "", (), (), "-", None)
-    written = yield _ask(commission, number, "generator", 0, _generator_request(commission, number))
+    if commission.given:
+        written = Response(commission.id, commission.given, finish_reason="stop")
+    else:
+        written = yield _ask(commission, number, "generator", 0, _generator_request(commission, number))
     if written.text is None:
         who = "refused" if written.failure == "refused" else "had its request rejected"
         return replace(settled, rejected=f"the generator {who}: {written.failure_detail}"[:300])
@@ -301,16 +304,18 @@ def _wanted(commission: Commission) -> str:
     return SAME if commission.perturbation.validation == "same-grade" else commission.target
 
 
+GIVEN = "none: the text was written elsewhere"
+"""What a record calls the generator of a text that no model has written here."""
+
+
 def _stimulus(commission: Commission, settled: Attempt, agreeing: int) -> Stimulus:
     source = commission.source
     kept = commission.perturbation.expectation == "same-verdict"
     gold, gold_from = (source.gold, source.gold_from) if kept else (commission.target, _CONSTRUCTED)
     evidence = {f"check {result.check}": result.found for result in settled.checks}
     model = commission.terms.generator.words
-    evidence |= {
-        "generator": f"{model}, temperature {settled.temperature:g}, attempt {settled.number + 1}",
-        "commission": commission.id,
-    }
+    asked = f"{model}, temperature {settled.temperature:g}, attempt {settled.number + 1}"
+    evidence |= {"generator": GIVEN if commission.given else asked, "commission": commission.id}
     if commission.examples:
         evidence["examples"] = f"{len(commission.examples)} shown to the generator, graded {commission.example_label}"
     if commission.perturbation.validation != "none":

@@ -86,6 +86,8 @@ class Commission:
     """Tells apart commissions that are otherwise alike."""
     example_label: str = ""
     """The label of the examples, which is not the target if no response has that; empty without examples."""
+    given: str = ""
+    """A text that was written elsewhere, to be checked in place of a generator's; empty if one is to be written."""
 
     def __post_init__(self) -> None:
         keeps = self.perturbation.expectation == "same-verdict"
@@ -143,6 +145,8 @@ class Commission:
         """Returns what a study may set besides, only where it is set, so that older commissions keep their ids."""
         fallback, columns = self.terms.fallback, [self.terms.rubric_column, self.terms.reference_column]
         found: dict[str, Json] = {"columns": columns} if any(columns) else {}
+        if self.given:
+            found["given"] = self.given
         if fallback is not None:
             found["fallback"] = [fallback.model, fallback.endpoint, fallback.max_tokens]
         return found

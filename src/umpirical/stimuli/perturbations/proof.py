@@ -36,17 +36,21 @@ def prove(perturbation: ProvedPerturbation, original: str, changed: str) -> dict
 
 
 def proved_stimuli(
-    perturbation: ProvedPerturbation, originals: Iterable[Stimulus], *, seed: int
+    perturbation: ProvedPerturbation, originals: Iterable[Stimulus], *, seed: int, text: str | None = None
 ) -> Iterator[tuple[Stimulus, Stimulus | None]]:
-    """Each original with its changed version, or with None if there was nothing to change."""
+    """Each original with its changed version, or with None if there was nothing to change.
+
+    `text` is a changed version that was made elsewhere, and is only to be proved.
+    """
     for original in originals:
         if len(original.candidates) != 1:
             raise ValueError(
                 f"stimulus {original.id} has {len(original.candidates)} candidates; a perturbation changes one response"
             )
-        text = original.candidates[0]
-        changed = perturbation.change(text, generator(seed, original.content, perturbation.name))
-        yield original, None if changed == text else _stimulus(perturbation, original, changed)
+        before, changed = original.candidates[0], text
+        if changed is None:
+            changed = perturbation.change(before, generator(seed, original.content, perturbation.name))
+        yield original, None if changed == before else _stimulus(perturbation, original, changed)
 
 
 def _stimulus(perturbation: ProvedPerturbation, original: Stimulus, changed: str) -> Stimulus:

@@ -1,0 +1,1 @@
+"""Configurations of the Judge Reliability Harness, moved into studies."""
