@@ -166,16 +166,16 @@ def reader_of(judge: JudgeSpec) -> Reader:
 
 @contextmanager
 def read_judgments(
-    run: Run, facts: Facts, *, seen: Seen = lambda *_: None, now: RunSnapshot | None = None
+    run: Run, facts: Facts, *, seen: Seen = lambda *_: None, now: RunSnapshot | None = None, keep: bool = True
 ) -> Iterator[Reading]:
     """Reads every response of a run, a shard at a time, and lends the judgments for counting.
 
     Everything comes from one snapshot, `now` or a new one, and is counted from a file of this process's own: another
     process that reads the same run, or asks it, changes nothing here. Afterwards the file is put in place of
-    `judgments.parquet`.
+    `judgments.parquet`, unless the caller does not `keep` it.
     """
     opened = snapshot(run.store) if now is None else nullcontext(now)
-    with opened as responses_now, building(run.folder / "judgments.parquet") as path:
+    with opened as responses_now, building(run.folder / "judgments.parquet", keep=keep) as path:
         reading, read = Reading(path), reader_of(run.judge)
         reasoning = ReasoningCheck(build_reader(run.judge))
         state = hashlib.sha256()

@@ -1,7 +1,7 @@
 """The application: what answers each address. Everything but the link and the style sheets needs a session."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from threading import Thread
 
@@ -11,10 +11,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 
+from umpirical.domain.errors import UmpiricalError
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.view.catalogue import Catalogue
-from umpirical.view.index_page import index, serve_document
+from umpirical.view.index_page import RunLine, compare_page, index, serve_document
 from umpirical.view.requests import (
     COOKIE,
     NOT_SIGNED_IN,
@@ -51,6 +52,7 @@ def create_app(folder: Path, *, hosts: frozenset[str]) -> Starlette:
         try:
             yield
         finally:
+            view.comparisons.close()
             view.estimates.close()
             view.tables.close()
 
@@ -89,6 +91,10 @@ def _load() -> None:
 def _look(view: ServedView) -> None:
     """Reads every run at a glance, and begins to read some, before anybody opens the first page."""
     runs = [run for study in view.catalogue.studies() for run in study.runs if view.catalogue.state(run).answered]
+    for run in runs:
+        # The page of a damaged run says what is wrong with it.
+        with suppress(UmpiricalError, OSError, ValueError, LookupError, TypeError, AttributeError):
+            RunLine(run, view.catalogue.state(run)).tiles  # noqa: B018  # read once, and kept
     # What is not measured takes longest, and so comes first.
     runs.sort(key=lambda run: not view.catalogue.state(run).document)
     for run in reversed(runs[-MOST_OPEN:]):
@@ -98,6 +104,7 @@ def _look(view: ServedView) -> None:
 def _pages_of_a_session() -> list[Route]:
     return [
         Route("/", endpoint(index), methods=["GET"]),
+        Route("/compare", endpoint(compare_page), methods=["GET"]),
         Route("/runs/{run}", endpoint(run_page), methods=["GET"]),
         Route("/runs/{run}/events", events, methods=["GET"]),
         Route("/runs/{run}/gate", endpoint(gate_page), methods=["GET"]),

@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse, Response
 from umpirical.domain.errors import UmpiricalError
 from umpirical.reports.pages import environment as reports_environment
 from umpirical.view.catalogue import Catalogue, FoundRun
+from umpirical.view.comparing import Comparisons
 from umpirical.view.tables import FirstEstimates, TrialTables
 from umpirical.web.guard import HEADERS, AtOnce, address_of, session_of
 
@@ -79,6 +80,7 @@ class ServedView:
     door: Door = field(default_factory=Door)
     tables: TrialTables = field(default_factory=TrialTables)
     estimates: FirstEstimates = field(default_factory=FirstEstimates)
+    comparisons: Comparisons = field(default_factory=Comparisons)
     workers: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(MOST_WORKERS))
     streams: AtOnce = field(default_factory=lambda: AtOnce(MOST_WATCHERS))
     closed: bool = False

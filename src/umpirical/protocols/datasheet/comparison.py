@@ -433,7 +433,7 @@ def compare_runs(
     place = None if reference is None else _place(runs, reference)
     own = _shared_policy(runs) if policy is None else chosen_policy(policy, Path(), outside=True)
     kept = [CallKeeper.of(run) for run in runs]
-    read = [read_run(run, also=keeper.see) for run, keeper in zip(runs, kept, strict=True)]
+    read = [read_run(run, also=keeper.see, keep=False) for run, keeper in zip(runs, kept, strict=True)]
     paired = list(_paired(read))
     needed = needed_measures(own) | {one.measure for one in paired}
     sheets = [datasheet_of_read(each, only=needed) for each in read]

@@ -186,10 +186,10 @@ class ReadRun:
     tallies: Tallies
 
 
-def read_run(run: Run, now: RunSnapshot | None = None, *, also: Seen | None = None) -> ReadRun:
+def read_run(run: Run, now: RunSnapshot | None = None, *, also: Seen | None = None, keep: bool = True) -> ReadRun:
     """Rereads every response of a run, as it is in a snapshot or now, and counts the judgments.
 
-    `also` is called for every trial as it is read.
+    `also` is called for every trial as it is read. Without `keep`, nothing is written to the run.
     """
     keeper = FailureKeeper(run.judge.scale)
 
@@ -198,7 +198,7 @@ def read_run(run: Run, now: RunSnapshot | None = None, *, also: Seen | None = No
         if also is not None:
             also(trial, stimulus, outcome, response)
 
-    with read_judgments(run, FACTS, seen=see, now=now) as reading:
+    with read_judgments(run, FACTS, seen=see, now=now, keep=keep) as reading:
         return ReadRun(run, reading, keeper.failures(), tally_judgments(reading.judgments, run.judge.kind))
 
 

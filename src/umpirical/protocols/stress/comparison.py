@@ -446,7 +446,7 @@ def write_stress_comparison(comparison: StressComparison, folder: Path) -> Docum
 
 
 def _read(run: Run) -> ReadStress:
-    report, tallies = read_stress(run)
+    report, tallies = read_stress(run, keep=False)
     return ReadStress(report, tallies, run.stimuli.digest)
 
 
