@@ -179,10 +179,13 @@ def _label(point: PlanePoint, placed: list[tuple[float, float, float]]) -> Plane
 def short_name(name: str) -> str:
     """Returns a name as a chart has room for it; the list above the charts has all of it.
 
+    What is last often tells names apart: a size, a version, a prompt or a run.
+
     >>> short_name("careful"), short_name("qwen2.5-coder-32b-instruct")
-    ('careful', 'qwen2.5-coder-3…')
+    ('careful', 'qwen2.5…instruct')
     """
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    half = LONGEST_NAME // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[: half - 1]}…{name[-half:]}"
 
 
 BARS_LEFT, BARS_RIGHT, BARS_TOP, BARS_HEIGHT, BARS_STEP = 136, 416, 6, 18, 25
