@@ -5,7 +5,8 @@
 
 The run is planned as any other. Its answers are made up without asking, of every kind of outcome, then sealed, read and
 measured. The server runs in a process of its own. Prints one JSON object: milliseconds from a request to the end of its
-answer, the median and the most of several, and the highest memory of the server.
+answer, the median and the most of several, the same for 20 people who look at once and never pause, and the highest
+memory of the server.
 """
 
 import argparse
@@ -16,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
@@ -48,6 +51,7 @@ FILTERS = (
 )
 
 TIMES = 5
+PEOPLE = 20
 
 
 def main() -> None:
@@ -121,7 +125,24 @@ def looked(link: str) -> dict[str, Any]:
     for name, path in pages.items():
         times = [browser.timed(path) for _ in range(TIMES)]
         found["ms"][name], found["most_ms"][name] = round(statistics.median(times), 1), round(max(times), 1)
-    return found
+    return found | {"people": together(link, list(pages.values()))}
+
+
+def together(link: str, paths: Sequence[str]) -> dict[str, Any]:
+    """Times every page for people who look at once. Each begins with another page, and asks for one after the other."""
+
+    def look(person: int) -> list[float]:
+        browser, start, times = Browser(link), person % len(paths), []
+        for path in (*paths[start:], *paths[:start]):
+            with suppress(RuntimeError):
+                times.append(browser.timed(path))
+        return times
+
+    with ThreadPoolExecutor(PEOPLE) as people:
+        times = sorted(one for each in people.map(look, range(PEOPLE)) for one in each)
+    asked = PEOPLE * len(paths)
+    figures = {"median_ms": times[len(times) // 2], "p95_ms": times[int(0.95 * len(times))], "most_ms": times[-1]}
+    return {"requests": asked, "refused": asked - len(times)} | {name: round(ms) for name, ms in figures.items()}
 
 
 class Browser:
@@ -131,8 +152,7 @@ class Browser:
         address = urlsplit(link)
         self.host = address.netloc
         self.connection = HTTPConnection(self.host)
-        headers = {"Origin": f"http://{self.host}", "Content-Type": "application/x-www-form-urlencoded"}
-        self.connection.request("POST", address.path, headers=headers)
+        self.connection.request("GET", address.path)
         answer = self.connection.getresponse()
         answer.read()
         self.home = str(answer.headers["Location"]).rstrip("/")

@@ -53,8 +53,7 @@ def test_all_judges_of_a_study_are_compared(umpirical, folder):
     found = record(folder)
     assert [side.judge.name for side in found.judges] == sorted(JUDGES)
     assert {(one.first, one.second) for one in found.differences} == {(0, 1), (0, 2), (1, 2)}
-    assert out.startswith("A is careful; B is coin; C is slot-locked\n"), "letters mean nothing without the names"
-    assert "ranking: No judge. Do not use: B, C. Not enough data: A." in out
+    assert "ranking: No judge. Do not use: coin, slot-locked. Not enough data: careful." in out
     assert "comparison.html" in out
     # What costs nothing is called free wherever the page names its price.
     page = next(folder.glob("comparisons/*/comparison.html")).read_text(encoding="utf-8")
@@ -201,13 +200,13 @@ def test_a_run_that_is_not_complete_is_said(umpirical, folder):
     run = without_answers(folder, "careful")
     code, out, _ = umpirical("compare", run, folder / "coin")
     assert code == 0
-    assert "Not enough data: A." in out
+    assert "Not enough data: careful." in out
     found = record(folder)
     assert [side.complete for side in found.judges] == [False, True]
     assert {one.words for one in found.differences} == {"not comparable"}
     assert all(0 not in pick.picked for pick in found.picks)
     page = next(folder.glob("comparisons/*/comparison.html")).read_text(encoding="utf-8")
-    assert "Incomplete runs: A." in page
+    assert "Incomplete runs: careful." in page
 
 
 def test_a_run_of_a_study_that_has_not_begun_is_excluded_aloud(umpirical, folder):
@@ -248,14 +247,18 @@ def test_cost_and_accuracy_are_said_of_judges_scoring_methods_and_juries(umpiric
     costs = record(folder).costs
     options = {one.sign: one for one in costs.options}
     # Log-probabilities were not recorded: of the scoring methods there is the one of both orders.
-    assert list(options) == ["A", "B", "C", "A both-orders", "B both-orders", "C both-orders", "A+B+C"]
+    assert list(options) == [
+        *sorted(JUDGES),
+        *(f"{name} both-orders" for name in sorted(JUDGES)),
+        " + ".join(sorted(JUDGES)),
+    ]
     assert {one.price.basis for one in costs.options} == {"free"}
     assert {one.accuracy.denominator for one in costs.options} == {304}
     assert len(costs.differences) == 21
-    careful, coin = options["A"], options["B"]
+    careful, coin = options["careful"], options["coin"]
     assert (careful.name, coin.name, coin.standing) == ("careful", "coin", "dominated")
     assert careful.accuracy.interval.low > coin.accuracy.interval.high
-    assert "B is dominated by " in out
+    assert "is significantly more accurate than: coin, slot-locked." in out
 
 
 def test_a_judge_that_is_the_ceiling_sits_on_no_jury(umpirical, folder):

@@ -385,7 +385,7 @@ def test_without_the_extra_it_says_what_to_install(folder, umpirical, monkeypatc
     import importlib.util
 
     found = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "uvicorn" else found(name))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "alembic" else found(name))
     code, _, err = umpirical("review", folder, "--no-open")
     assert code == 2
     assert "pip install 'umpirical[review]'" in err

@@ -56,8 +56,7 @@ class Viewed:
         return self.ask("GET", f"{self.home}{path}", **options)
 
     def enter(self, token=None, **headers):
-        sent = {"Content-Type": "application/x-www-form-urlencoded", "Origin": self.url, **headers}
-        answer = self.ask("POST", f"/join/{token or self.token}", headers=sent, cookie=False)
+        answer = self.ask("GET", f"/join/{token or self.token}", headers={**VISIT, **headers}, cookie=False)
         if answer.status == 303:
             self.home = answer.headers["location"].rstrip("/")
             self.cookie = answer.headers["set-cookie"].partition(";")[0]
@@ -77,7 +76,7 @@ def viewing(folder, *, enter=True):
     server = WebServer(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
-    found = Viewed(url_of(listening), app.state.view, server, app.state.view.door.link())
+    found = Viewed(url_of(listening), app.state.view, server, app.state.view.door.token)
     try:
         while not server.started:
             thread.join(0.01)

@@ -1,8 +1,12 @@
 """Who gets in and what is refused, on the wire."""
 
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from umpirical.domain.errors import UsageError
+from umpirical.view import requests
 from umpirical.web.guard import POLICY
 from umpirical.web.server import listen
 
@@ -56,25 +60,38 @@ def test_other_sites_read_no_page_and_no_stream(standing, path, headers):
     assert "stub" not in answer.text
 
 
-def test_the_link_works_once_and_a_second_tab_has_the_session(measured):
-    with viewing(measured.folder.parent.parent, enter=False) as found:
-        first = found.ask("GET", f"/join/{found.token}", cookie=False)
-        assert "Open the view" in first.text
-        # Looking at it, as the preview of a program does, does not use it up.
-        assert found.enter("another").status == 403
-        assert found.enter().status == 303
-        assert found.ask("POST", f"/join/{found.token}", headers={"Origin": found.url}).status == 415
-        home, cookie = found.home, found.cookie
-        assert found.enter().status == 403
-        found.home, found.cookie = home, cookie
-        assert [found.get("/").status for _ in range(2)] == [200, 200]
+def test_the_link_works_again_and_no_other_token_does(standing):
+    for _ in range(3):
+        answer = standing.enter()
+        assert answer.status == 303
+        assert (standing.token in answer.headers["location"], answer.text) == (False, "")
+        assert "HttpOnly; Max-Age=2592000; Path=/s/" in answer.headers["set-cookie"]
+        assert "SameSite=lax" in answer.headers["set-cookie"]
+        assert standing.get("/").status == 200
+    for wrong in ("another", standing.token[:-1], f"{standing.token}a", "%00", standing.cookie.partition("=")[2]):
+        answer = standing.enter(wrong)
+        assert answer.status == 403
+        assert "set-cookie" not in answer.headers
 
 
-@pytest.mark.parametrize("headers", [{"Origin": "http://evil.example"}, {"Origin": "null"}])
-def test_another_site_cannot_use_the_link(measured, headers):
-    with viewing(measured.folder.parent.parent, enter=False) as found:
-        assert found.enter(**headers).status == 403
-        assert found.enter().status == 303
+def test_the_link_of_another_start_opens_nothing(standing, measured):
+    with viewing(measured.folder.parent.parent, enter=False) as other:
+        assert standing.enter(other.token).status == 403
+        other.home, other.cookie = standing.home, standing.cookie
+        assert other.get("/").status == 401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "iframe"},
+        {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"},
+        {"Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty", "Origin": "http://evil.example"},
+    ],
+)
+def test_another_site_cannot_use_the_link(standing, headers):
+    assert standing.enter(**headers).status == 403
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
@@ -95,8 +112,25 @@ def test_it_listens_on_this_machine_alone():
         listen("0.0.0.0", what="view")  # noqa: S104  # refused
 
 
-def test_too_many_streams_of_one_session_are_refused(standing):
-    standing.view.streams._under_way.update({standing.cookie.partition("=")[2]: 12})
+def test_twenty_people_at_once_are_all_served(standing):
+    paths = ["/", standing.run, f"{standing.run}/trials?result=wrong", f"{standing.run}/trials/120"] * 3
+
+    def look(_):
+        return [standing.get(path).status for path in paths]
+
+    with ThreadPoolExecutor(20) as people:
+        answers = Counter(status for found in people.map(look, range(20)) for status in found)
+    assert answers == {200: 240}
+
+
+def test_a_flood_waits_up_to_a_bound_and_no_one_without_the_link_is_in_it(standing, monkeypatch):
+    monkeypatch.setattr(requests, "MOST_WAITING", 0)
+    assert standing.get("/").status == 503
+    assert standing.get("/", cookie=False).status == 401
+
+
+def test_too_many_streams_are_refused(standing):
+    standing.view.streams._under_way.update({standing.cookie.partition("=")[2]: requests.MOST_WATCHERS})
     try:
         assert standing.get(f"{standing.run}/events").status == 429
     finally:

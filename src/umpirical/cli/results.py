@@ -179,7 +179,6 @@ def compare_command(
     studies appear side by side.
     """
     from umpirical.api.results import compare_targets
-    from umpirical.reports.comparison import letter
 
     remark("reading the runs")
     found = compare_targets(targets, policy=policy, reference=reference, margin=margin)
@@ -189,7 +188,6 @@ def compare_command(
     if as_json:
         say_json(found.json())
         return
-    say("; ".join(f"{letter(place)} is {name}" for place, name in enumerate(found.judges)))
     for line in found.lines:
         say(line)
     for path in (documents.json, documents.html, documents.markdown):

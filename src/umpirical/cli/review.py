@@ -92,7 +92,7 @@ class ServerFlags:
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
 def serve_review(review: ReviewFlags, server: ServerFlags, owner: str) -> None:
     """Serve the review of STUDY to browsers on this machine. Texts appear in it as they are generated."""
-    need_packages("review", "starlette", "uvicorn", "sqlalchemy", "alembic")
+    need_packages("review", "sqlalchemy", "alembic")
     from umpirical.protocols.review import review_folder
     from umpirical.review.web.app import create_app
     from umpirical.web.server import FORWARD, hosts_of, listen, serve, url_of
@@ -325,14 +325,13 @@ def view_command(folder: Path, port: int, host: str, no_open: bool, export: Path
             remark(f"{name} is excluded: {why}")
         say(f"wrote {written.index}: {written.pages:,} {'page' if written.pages == 1 else 'pages'}")
         return
-    need_packages("view", "starlette", "uvicorn")
     from umpirical.store.files import state_folder
     from umpirical.view.app import create_app
     from umpirical.web.server import hosts_of, listen, serve, url_of
 
     with listen(host, port, what="view") as listening, ExitStack() as at_the_end:
         app = create_app(root, hosts=hosts_of(listening))
-        link = f"{url_of(listening)}/join/{app.state.view.door.link()}"
+        link = f"{url_of(listening)}/join/{app.state.view.door.token}"
         page = None
         if not no_open and sys.stdout.isatty():
             # Not in the study: it may be read-only, and nothing is written there.
@@ -344,6 +343,6 @@ def view_command(folder: Path, port: int, host: str, no_open: bool, export: Path
 
 def _announce(link: str, page: Path | None) -> None:
     """Prints the link once the server answers, and opens a browser with the page that leads to it."""
-    say(f"open  {link}  (works once);  Ctrl-C stops")
+    say(f"open  {link}  in any browser on this machine;  Ctrl-C stops")
     sys.stdout.flush()
     open_browser(page)

@@ -8,7 +8,7 @@ hint. A protocol says which runs it compares, which rows are primary, and what i
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -147,8 +147,11 @@ def words_on(  # noqa: PLR0911  # one line for each of the words
     return "first ahead" if first else "second ahead"
 
 
+OF_RUN = 6
+"""Characters of a run's id that tell it from another one of the same judge."""
+
 STYLES = 12
-"""Ways of drawing a judge: six colours, each with an unbroken and with a dashed line. The letter is what tells."""
+"""Ways of drawing a judge: six colours, each with an unbroken and with a dashed line. The name is what tells."""
 
 MOST_JUDGES = 26
 """On a card, which is one screen. More are in the JSON record."""
@@ -177,14 +180,15 @@ def comparison_folder(runs: Sequence[str], *, noun: str = "judges") -> str:
     return f"{len(runs)}-{noun}-{hashlib.sha256('|'.join(runs).encode()).hexdigest()[:12]}"
 
 
-def letter(place: int) -> str:
-    """Returns the sign of a judge in charts and matrices.
+def labels(judges: Iterable[tuple[str, str]]) -> list[str]:
+    """Names judges, given the name of each and what tells it from another one of that name.
 
-    >>> letter(0), letter(25), letter(26)
-    ('A', 'Z', 'AA')
+    >>> labels([("careful", "8eac1e"), ("coin", "244005"), ("careful", "d816bb")])
+    ['careful (8eac1e)', 'coin', 'careful (d816bb)']
     """
-    rest, last = divmod(place, 26)
-    return (letter(rest - 1) if rest else "") + chr(ord("A") + last)
+    pairs = [*judges]
+    often = Counter(name for name, _ in pairs)
+    return [name if often[name] == 1 else f"{name} ({other})" for name, other in pairs]
 
 
 def _within(narrow: Interval | None, margin: float) -> bool:
@@ -373,6 +377,21 @@ class Tally:
     equivalent: int
     undecided: int
 
+    @property
+    def net(self) -> str:
+        """In how many more checks it is better than worse."""
+        return f"{self.better - self.worse:+d}".replace("-", "−").replace("+0", "0")
+
+    @property
+    def words(self) -> str:
+        said = {
+            "better": self.better,
+            "worse": self.worse,
+            "equivalent": self.equivalent,
+            "inconclusive": self.undecided,
+        }
+        return ", ".join(f"{word} in {times}" for word, times in said.items())
+
 
 @dataclass(frozen=True, slots=True)
 class Overview:
@@ -394,7 +413,7 @@ def overview(differences: Sequence[DifferenceRecord], judges: int) -> Overview:
     rows: list[list[Tally | None]] = [[None] * judges for _ in range(judges)]
     for row in range(judges):
         for column in range(judges):
-            senses = Counter(_sense(one, row) for one in differences if {one.first, one.second} == {row, column})
+            senses = Counter(sense_of(one, row) for one in differences if {one.first, one.second} == {row, column})
             if senses:
                 rest = sum(senses.values()) - senses["better"] - senses["worse"] - senses["equivalent"]
                 rows[row][column] = Tally(senses["better"], senses["worse"], senses["equivalent"], rest)
@@ -422,7 +441,7 @@ def _matrix(differences: Sequence[DifferenceRecord], judges: int) -> Matrix:
 
 
 def _cell(one: DifferenceRecord, row: int) -> Cell:
-    sense = _sense(one, row)
+    sense = sense_of(one, row)
     if not isinstance(one.difference, Estimate):
         return Cell(sense, SIGNS[sense], "", f"{WORDS.get(sense, sense)}: {one.difference.reason}")
     turn = 1 if row == one.second else -1
@@ -442,7 +461,7 @@ def _minus(value: float | None) -> float | None:
     return None if value is None else -value
 
 
-def _sense(one: DifferenceRecord, row: int) -> Sense:
+def sense_of(one: DifferenceRecord, row: int) -> Sense:
     """Returns the words on a difference as the judge of the row would hear them."""
     senses: dict[Words, Sense] = {
         "first better": "better" if row == one.first else "worse",

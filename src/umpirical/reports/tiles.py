@@ -18,6 +18,10 @@ class Tile:
     mark: Mark
     value: str
     """As it is written in the table of checks; empty if nothing was measured."""
+    part: str
+    """The step of the ladder that it is about, which differs from judge to judge; empty for any other."""
+    interval: str
+    """Of the value; empty if there is none."""
     about: str
     """What the value is; without a value, why there is none."""
     threshold: str

@@ -3,7 +3,7 @@
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -166,16 +166,23 @@ def reader_of(judge: JudgeSpec) -> Reader:
 
 @contextmanager
 def read_judgments(
-    run: Run, facts: Facts, *, seen: Seen = lambda *_: None, now: RunSnapshot | None = None
+    run: Run,
+    facts: Facts,
+    *,
+    seen: Seen = lambda *_: None,
+    now: RunSnapshot | None = None,
+    only: Collection[str] | None = None,
+    keep: bool = True,
 ) -> Iterator[Reading]:
     """Reads every response of a run, a shard at a time, and lends the judgments for counting.
 
     Everything comes from one snapshot, `now` or a new one, and is counted from a file of this process's own: another
     process that reads the same run, or asks it, changes nothing here. Afterwards the file is put in place of
-    `judgments.parquet`.
+    `judgments.parquet`, unless the caller does not `keep` it.
+    `only` are the ids of the stimuli to read, if not all.
     """
     opened = snapshot(run.store) if now is None else nullcontext(now)
-    with opened as responses_now, building(run.folder / "judgments.parquet") as path:
+    with opened as responses_now, building(run.folder / "judgments.parquet", keep=keep) as path:
         reading, read = Reading(path), reader_of(run.judge)
         reasoning = ReasoningCheck(build_reader(run.judge))
         state = hashlib.sha256()
@@ -184,6 +191,8 @@ def read_judgments(
                 state.update(responses_digest((r.trial_id, r.text, r.failure) for r in responses.values()).encode())
                 rows, paid = [], set(run.store.asked_elsewhere(shard))
                 for trial, part in run.store.plan_shard(shard):
+                    if only is not None and trial.stimulus_id not in only:
+                        continue
                     stimulus, response = run.stimuli.part(part)[trial.stimulus_id], responses.get(trial.id)
                     outcome = None if response is None else read(response, trial.presentation)
                     reading.add(outcome)

@@ -61,6 +61,10 @@ class Run:
         """Whether asking costs nothing and contacts no server."""
         return self.judge.model is not None and ADAPTERS.get(self.judge.model.adapter).simulated
 
+    def asked(self) -> set[str]:
+        """Returns the ids of the stimuli in the plan."""
+        return {trial.stimulus_id for shard in range(self.shards) for trial, _ in self.store.plan_shard(shard)}
+
     def calls_left(self) -> int:
         """Number of trials that have no answer yet, neither here nor reused from another run."""
         left = 0

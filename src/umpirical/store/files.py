@@ -83,17 +83,13 @@ def publish_folder(draft: Path, path: Path) -> None:
 
 
 @contextmanager
-def building(path: Path) -> Iterator[Path]:
+def building(path: Path, *, keep: bool = True) -> Iterator[Path]:
     """Lends a file of this process's own, aside, to be built and read; puts it in place of `path` if nothing fails.
 
     Readers of `path` see the file of before or the new one. Where the folder cannot be written to, as on a read-only
-    copy, the file is built elsewhere and dropped in the end.
+    copy, or without `keep`, the file is built elsewhere and dropped in the end.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        (aside, handle), kept = _locked_folder(path.parent), True
-    except OSError:
-        (aside, handle), kept = _locked_folder(None), False
+    aside, handle, kept = _place_aside(path.parent if keep else None)
     try:
         yield aside / path.name
         if kept:
@@ -101,6 +97,15 @@ def building(path: Path) -> Iterator[Path]:
     finally:
         os.close(handle)
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _place_aside(parent: Path | None) -> tuple[Path, int, bool]:
+    """Makes a folder of this process's own in another, if that is possible; says whether it is there."""
+    if parent is not None:
+        with suppress(OSError):
+            parent.mkdir(parents=True, exist_ok=True)
+            return *_locked_folder(parent), True
+    return *_locked_folder(None), False
 
 
 def _locked_folder(parent: Path | None) -> tuple[Path, int]:

@@ -95,6 +95,18 @@ def read_rows(
         raise Damaged(f"cannot read {path}: {said}") from None
 
 
+def count_rows(path: Path) -> int:
+    """Returns how many rows a file says that it has."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return int(pq.read_metadata(path).num_rows)
+    except (pa.ArrowException, OSError) as error:
+        said = str(error).partition("\n")[0]
+        raise Damaged(f"cannot read {path}: {said}") from None
+
+
 def read_metadata(path: Path) -> dict[str, str]:
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -1,7 +1,7 @@
 """The application: what answers each address. Everything but the link and the style sheets needs a session."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from threading import Thread
 
@@ -11,26 +11,25 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 
+from umpirical.domain.errors import UmpiricalError
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.view.catalogue import Catalogue
-from umpirical.view.index_page import index, serve_document
+from umpirical.view.index_page import RunLine, compare_page, index, serve_document
 from umpirical.view.requests import (
     COOKIE,
     NOT_SIGNED_IN,
     ServedView,
-    ViewRequest,
     crash_page,
     endpoint,
     environment,
     error_page,
-    page,
     view_of,
 )
 from umpirical.view.run_pages import events, gate_page, history_page, run_page
 from umpirical.view.tables import MOST_OPEN
 from umpirical.view.trial_pages import trial_page, trials_page
-from umpirical.web.guard import LONGEST_SHORT_FORM, PAGE_STYLES, Guard, read_form, sign_in, static_files
+from umpirical.web.guard import PAGE_STYLES, Guard, sign_in, static_files
 
 asset = static_files(
     {
@@ -53,6 +52,7 @@ def create_app(folder: Path, *, hosts: frozenset[str]) -> Starlette:
         try:
             yield
         finally:
+            view.comparisons.close()
             view.estimates.close()
             view.tables.close()
 
@@ -60,8 +60,7 @@ def create_app(folder: Path, *, hosts: frozenset[str]) -> Starlette:
         routes=[
             Mount("/s/{place}", routes=_pages_of_a_session()),
             Route("/", nobody, methods=["GET"]),
-            Route("/join/{token}", invitation, methods=["GET"]),
-            Route("/join/{token}", join, methods=["POST"]),
+            Route("/join/{token}", join, methods=["GET"]),
             Route("/static/{name}", asset, methods=["GET"]),
         ],
         lifespan=lifespan,
@@ -92,6 +91,10 @@ def _load() -> None:
 def _look(view: ServedView) -> None:
     """Reads every run at a glance, and begins to read some, before anybody opens the first page."""
     runs = [run for study in view.catalogue.studies() for run in study.runs if view.catalogue.state(run).answered]
+    for run in runs:
+        # The page of a damaged run says what is wrong with it.
+        with suppress(UmpiricalError, OSError, ValueError, LookupError, TypeError, AttributeError):
+            RunLine(run, view.catalogue.state(run)).tiles  # noqa: B018  # read once, and kept
     # What is not measured takes longest, and so comes first.
     runs.sort(key=lambda run: not view.catalogue.state(run).document)
     for run in reversed(runs[-MOST_OPEN:]):
@@ -101,6 +104,7 @@ def _look(view: ServedView) -> None:
 def _pages_of_a_session() -> list[Route]:
     return [
         Route("/", endpoint(index), methods=["GET"]),
+        Route("/compare", endpoint(compare_page), methods=["GET"]),
         Route("/runs/{run}", endpoint(run_page), methods=["GET"]),
         Route("/runs/{run}/events", events, methods=["GET"]),
         Route("/runs/{run}/gate", endpoint(gate_page), methods=["GET"]),
@@ -115,19 +119,12 @@ async def nobody(_: Request) -> Response:
     raise HTTPException(401, NOT_SIGNED_IN)
 
 
-async def invitation(http: Request) -> Response:
-    """A page with a button: merely opening the link, as the preview of a program does, does not use it up."""
-    return page(ViewRequest(http, view_of(http.app)), "join.html", token=http.path_params["token"])
-
-
 async def join(http: Request) -> Response:
-    """Uses up the link, and gives the browser its session."""
-    form = await read_form(http, most=LONGEST_SHORT_FORM)
-    if not form.is_of_our_origin:
-        raise HTTPException(403, "This request did not come from a page of this server.")
+    """Gives the browser the session, and leads it to the pages, whose addresses do not have the token."""
     session = view_of(http.app).door.enter(http.path_params["token"])
     if session is None:
-        raise HTTPException(403, "This link is invalid or was already used. Restart the command to get a new one.")
+        raise HTTPException(403, "This link is from another start of the command. Open the link it shows now.")
     response = RedirectResponse("/", status_code=303)
-    response.headers["Location"] = f"{sign_in(response, session, COOKIE)}/"
+    # Lax: a browser that comes from a file or another program has to send the cookie to the page that it is led to.
+    response.headers["Location"] = f"{sign_in(response, session, COOKIE, samesite='lax')}/"
     return response

@@ -195,6 +195,7 @@ def _stamps(folder: Path) -> Iterator[tuple[str, int, int]]:
     watched = [folder / name for name in ("run.json", "plan/plan.json", "responses", "judgments.parquet")]
     try:
         names = [e.name for e in os.scandir(folder) if e.name.startswith("journal") or e.name.endswith(".json")]
+        names = [name for name in names if not name.endswith("-shm")]
     except OSError:
         names = []
     for path in [*watched, *(folder / name for name in sorted(names))]:
@@ -202,7 +203,9 @@ def _stamps(folder: Path) -> Iterator[tuple[str, int, int]]:
             stat = path.lstat()
         except OSError:
             continue
-        yield path.name, stat.st_mtime_ns, stat.st_size
+        # Whoever only reads a journal leaves an empty log and an index of it behind.
+        if stat.st_size or not path.name.endswith("-wal"):
+            yield path.name, stat.st_mtime_ns, stat.st_size
 
 
 def study_root(target: Path) -> Path:

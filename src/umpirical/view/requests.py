@@ -1,7 +1,6 @@
 """Requests to the view: who may come in, and pages as answers."""
 
 import secrets
-import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -10,9 +9,9 @@ from hmac import compare_digest
 from typing import cast
 from urllib.parse import parse_qsl
 
+from anyio import CapacityLimiter, to_thread
 from jinja2 import Environment
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -20,42 +19,35 @@ from starlette.responses import HTMLResponse, Response
 from umpirical.domain.errors import UmpiricalError
 from umpirical.reports.pages import environment as reports_environment
 from umpirical.view.catalogue import Catalogue, FoundRun
+from umpirical.view.comparing import Comparisons
 from umpirical.view.tables import FirstEstimates, TrialTables
-from umpirical.web.guard import HEADERS, MOST_AT_ONCE, MOST_STREAMS, AtOnce, address_of, session_of
+from umpirical.web.guard import HEADERS, AtOnce, address_of, session_of
 
 TOKEN_BYTES = 32
 """256 bits, which nobody guesses."""
 
 
 class Door:
-    """One link, and the session of whoever came by it. What is kept are digests."""
+    """One link, and the session of everyone who comes by it, for as long as the server runs.
+
+    The session is not the token: a cookie that leaks does not become a link that can be passed on.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._link = ""
-        self._session = ""
-
-    def link(self) -> str:
-        """Returns the token of the one link."""
-        token = secrets.token_urlsafe(TOKEN_BYTES)
-        self._link = _digest(token)
-        return token
+        self.token = secrets.token_urlsafe(TOKEN_BYTES)
+        self._session = secrets.token_urlsafe(TOKEN_BYTES)
 
     def enter(self, token: str) -> str | None:
-        """Uses up the link, and returns a session; None if it is another link, or was used before."""
-        with self._lock:
-            if not self._link or not compare_digest(_digest(token), self._link):
-                return None
-            session = secrets.token_urlsafe(TOKEN_BYTES)
-            self._link, self._session = "", _digest(session)
-            return session
+        """Returns the session; None for another token."""
+        return self._session if _is_same(token, self.token) else None
 
     def knows(self, session: str) -> bool:
-        return bool(self._session) and compare_digest(_digest(session), self._session)
+        return _is_same(session, self._session)
 
 
-def _digest(token: str) -> str:
-    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+def _is_same(given: str, known: str) -> bool:
+    """Compares digests: the time that it takes depends neither on how much is right nor on the length."""
+    return compare_digest(*(sha256(each.encode("utf-8", "surrogatepass")).digest() for each in (given, known)))
 
 
 # What every handler works with: what is served, and one request of somebody who may look.
@@ -66,7 +58,16 @@ COOKIE = "umpirical-view"
 MOST_FIELDS = 50
 """Fields of an address."""
 
-NOT_SIGNED_IN = "Open the link shown in the terminal. It works once; restart the command to get a new one."
+NOT_SIGNED_IN = "Open the link shown in the terminal. It works until the command stops."
+
+MOST_WORKERS = 4
+"""Pages that are made at the same time. More would only take the processors from each other."""
+
+MOST_WAITING = 200
+"""Requests that wait for their turn. One more is refused, so that a flood cannot fill the memory."""
+
+MOST_WATCHERS = 100
+"""Event streams: one for each tab that shows a run in progress."""
 
 
 @dataclass(slots=True)
@@ -79,8 +80,9 @@ class ServedView:
     door: Door = field(default_factory=Door)
     tables: TrialTables = field(default_factory=TrialTables)
     estimates: FirstEstimates = field(default_factory=FirstEstimates)
-    at_once: AtOnce = field(default_factory=lambda: AtOnce(MOST_AT_ONCE))
-    streams: AtOnce = field(default_factory=lambda: AtOnce(MOST_STREAMS))
+    comparisons: Comparisons = field(default_factory=Comparisons)
+    workers: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(MOST_WORKERS))
+    streams: AtOnce = field(default_factory=lambda: AtOnce(MOST_WATCHERS))
     closed: bool = False
 
     def close(self) -> None:
@@ -121,16 +123,16 @@ Handler = Callable[[ViewRequest], Response]
 
 
 def endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint for whoever came by the link. The handler runs in a thread."""
+    """An endpoint for everyone who came by the link. The handler runs in a thread."""
 
     async def answer(http: Request) -> Response:
         view, session = view_of(http.app), session_of(http, COOKIE)
         if not session or not view.door.knows(session):
             raise HTTPException(401, NOT_SIGNED_IN)
-        with view.at_once.one_more(session) as is_welcome:
-            if not is_welcome:
-                raise HTTPException(429, "Wait for other requests to finish.")
-            return await run_in_threadpool(_handled, handler, ViewRequest(http, view))
+        if view.workers.statistics().tasks_waiting >= MOST_WAITING:
+            raise HTTPException(503, "The server has too much to do. Reload the page in a moment.")
+        # Whoever comes while others are served waits for a turn, in the order of arrival.
+        return await to_thread.run_sync(_handled, handler, ViewRequest(http, view), limiter=view.workers)
 
     return answer
 
@@ -161,7 +163,7 @@ TITLES = {
     404: "Page not found",
     405: "Method not allowed",
     409: "Cannot read this",
-    429: "Too many requests at once",
+    503: "The server is busy",
 }
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -19,13 +19,13 @@ from umpirical.domain.measures import Estimate
 from umpirical.domain.stimuli import Family
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.catalogue import ReadRecord, read_record
-from umpirical.protocols.protocol import DecidesByPolicy, HoldsToChecks
+from umpirical.protocols.protocol import DecidesByPolicy, Decision, HoldsToChecks
 from umpirical.reports import numbers
 from umpirical.reports.charts import DotCell, NotDrawn, dot_cell
 from umpirical.reports.gate import BaselineRecord, HeldCheck, own_measures
 from umpirical.reports.record import AuditRow, MeasureRecord
 from umpirical.study.results import gate_run
-from umpirical.view.catalogue import Catalogue, FoundRun, opened
+from umpirical.view.catalogue import Catalogue, FoundRun, Signature, opened
 from umpirical.view.index_page import RunLine, every_run, run_documents
 from umpirical.view.requests import COOKIE, ServedView, ViewRequest, page, view_of
 from umpirical.view.table import Filters, Shares, UnknownValue
@@ -101,6 +101,9 @@ def behind(measure: MeasureRecord, shares: Shares) -> Filters:
 # The page of one run: live while it is asked, and from every number to the trials behind it.
 
 
+RECORDS_KEPT = 32
+"""Measured runs of which the figures stay in memory."""
+
 PAUSE_SECONDS = 1.0
 """Between two looks at a run in progress."""
 
@@ -125,17 +128,14 @@ def run_page(request: ViewRequest) -> Response:
     state = request.view.catalogue.state(run)
     if state.damage:
         return page(request, "damage.html", run=run, state=state, line=RunLine(run, state))
-    record = read_record(run.folder / state.document) if state.document else None
-    table, estimates = None, list[FirstEstimate]()
-    if record is not None:
+    measured = _shown(run.folder / state.document, run.signature()) if state.document else NOT_MEASURED
+    table, estimates, shares = None, list[FirstEstimate](), measured.shares
+    if state.document:
         # The record has counted the trials already. Whoever wants to see them finds their table open.
-        shares = shares_of_audit(record.record.audit)
         request.view.tables.prepare(run)
     elif state.answered or state.failed:
         table = request.view.tables.of(run)
         estimates, shares = _estimates(request.view, run, table), table.shares
-    else:
-        shares = Shares({})
     return page(
         request,
         "run.html",
@@ -150,9 +150,7 @@ def run_page(request: ViewRequest) -> Response:
         purpose=purpose,
         total=shares.total(),
         documents=run_documents(run),
-        decided=None if record is None else record.protocol.decision(record.record),
-        checks=_checks(record),
-        **_lines(record, shares),
+        measured=measured,
     )
 
 
@@ -208,20 +206,35 @@ def _estimates(view: ServedView, run: FoundRun, table: OpenTable) -> list[FirstE
     return view.estimates.of(opened(run), table)
 
 
-def _checks(found: ReadRecord | None) -> list[HeldCheck]:
-    if found is None or not isinstance(found.protocol, HoldsToChecks):
-        return []
-    return found.protocol.held_checks(found.record)
+@dataclass(frozen=True, slots=True)
+class ShownRecord:
+    """What the page of a run shows of its record."""
+
+    shares: Shares
+    decided: Decision | None
+    checks: Sequence[HeldCheck]
+    whole: Sequence[MeasureLine]
+    """The figures about a whole."""
+    parts: Sequence[MeasureLine]
+    """Those about a part of the design."""
 
 
-def _lines(found: ReadRecord | None, shares: Shares) -> dict[str, Any]:
-    """Returns the figures of a record: those about a whole first, and those about a part of the design."""
-    measures: list[MeasureRecord] = [] if found is None else found.record.measures
-    lines = [(measure, _line(measure, shares)) for measure in measures]
-    return {
-        "whole": [line for measure, line in lines if not measure.stratum and not getattr(measure, "group", "")],
-        "parts": [line for measure, line in lines if measure.stratum or getattr(measure, "group", "")],
-    }
+NOT_MEASURED = ShownRecord(Shares({}), None, (), (), ())
+
+
+@lru_cache(maxsize=RECORDS_KEPT)
+def _shown(file: Path, _: Signature) -> ShownRecord:
+    """Reads a record; again once anything about its run has changed."""
+    found = read_record(file)
+    shares = shares_of_audit(found.record.audit)
+    lines = [(bool(each.stratum or getattr(each, "group", "")), _line(each, shares)) for each in found.record.measures]
+    return ShownRecord(
+        shares=shares,
+        decided=found.protocol.decision(found.record),
+        checks=found.protocol.held_checks(found.record) if isinstance(found.protocol, HoldsToChecks) else (),
+        whole=[line for is_part, line in lines if not is_part],
+        parts=[line for is_part, line in lines if is_part],
+    )
 
 
 def _line(measure: MeasureRecord, shares: Shares) -> MeasureLine:

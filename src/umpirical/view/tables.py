@@ -151,11 +151,10 @@ def _is_current(run: FoundRun, judgments: Path) -> bool:
         made = judgments.stat().st_mtime_ns
     except OSError:
         return False
-    # Whoever only reads a journal leaves an empty log behind.
     recorded = [
         stamp
-        for name, stamp, size in run.signature()
-        if name in {"responses", "plan.json"} or name.endswith(".sqlite") or (name.endswith("-wal") and size)
+        for name, stamp, _ in run.signature()
+        if name in {"responses", "plan.json"} or name.endswith((".sqlite", "-wal"))
     ]
     return made >= max(recorded, default=0)
 

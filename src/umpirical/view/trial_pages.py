@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import assert_never
 
 from starlette.exceptions import HTTPException
@@ -30,6 +31,7 @@ from umpirical.reports import numbers
 from umpirical.runs.judgments import reader_of
 from umpirical.runs.plan import request_for, shown
 from umpirical.runs.run import Run
+from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import RunSnapshot, snapshot
 from umpirical.text.diffs import Piece, signed, word_diff
 from umpirical.view.catalogue import opened
@@ -38,6 +40,9 @@ from umpirical.view.requests import ViewRequest, notice, page
 from umpirical.view.table import SORTS, TITLES, Filters, Option, Places, Shares, TrialRow, TrialTable, UnknownValue
 from umpirical.view.tables import OpenTable
 from umpirical.view.trial_words import MARKS, preview, previews, purpose, visible
+
+PLANS_KEPT = 8
+"""Shards of plans that stay in memory, for whoever goes from one trial to the next."""
 
 LIKELY_TWINS = 64
 """Trials of the other version that are looked through for the twin."""
@@ -154,9 +159,6 @@ class Trials:
         self._now, self._table = now, table
         self._places = places = Places(run)
         self._read = reader_of(run.judge)
-        self._plan: Callable[[int], list[tuple[Trial, int]]] = lru_cache(maxsize=4)(
-            lambda shard: list(run.store.plan_shard(shard))
-        )
         self._results: Callable[[int], dict[int, Result]] = lru_cache(maxsize=4)(
             lambda shard: table.results(places.first(shard), places.first(shard + 1) - 1)
         )
@@ -167,11 +169,14 @@ class Trials:
         plan = self._plan(shard) if 0 <= shard < self.run.shards else []
         if not 0 <= (place := position - self._places.first(shard)) < len(plan):
             return None
-        trial, part = plan[place]
         # What is not in the table has no usable reply yet.
-        row = TrialRow(position, self._results(shard).get(position, "missing"), trial)
-        responses = self._now.some_responses(shard, {trial.id})
-        return self._shown(row, self.run.stimuli.part(part)[trial.stimulus_id], responses.get(trial.id))
+        row = TrialRow(position, self._results(shard).get(position, "missing"), plan[place])
+        return self.listed([row])[0]
+
+    def _plan(self, shard: int) -> tuple[Trial, ...]:
+        [file] = self.run.store.files_of(shard, ())
+        stat = file.stat()
+        return _planned(self.run.folder, shard, (stat.st_ino, stat.st_mtime_ns, stat.st_size))
 
     def listed(self, rows: Iterable[TrialRow]) -> list[ShownTrial]:
         """Returns the trials of a list. Of each file that they are in, only they are taken."""
@@ -208,7 +213,7 @@ class Trials:
         for near in (shard, shard + 1, shard - 1):
             if not 0 <= near < self.run.shards:
                 continue
-            for place, (trial, _) in enumerate(self._plan(near)):
+            for place, trial in enumerate(self._plan(near)):
                 if _is_turned(trial, one.trial):
                     return self.at(self._places.first(near) + place)
         return None
@@ -231,6 +236,12 @@ class Trials:
         twins = [twin for position in found if (twin := self.at(position)) is not None]
         alike = [twin for twin in twins if twin.trial.presentation == way] or twins
         return alike[0] if alike else None
+
+
+@lru_cache(maxsize=PLANS_KEPT)
+def _planned(folder: Path, shard: int, _: tuple[int, int, int]) -> tuple[Trial, ...]:
+    """Reads a shard of a plan, which has the trials of one page and their twins; again if its file has changed."""
+    return tuple(trial for trial, _ in RunStore(folder).plan_shard(shard))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from functools import cache
 from hashlib import sha256
 from hmac import compare_digest
 from importlib.resources import files
+from typing import Literal
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -130,12 +131,12 @@ def session_of(http: Request, cookie: str) -> str:
     return ""
 
 
-def sign_in(response: Response, session: str, cookie: str) -> str:
+def sign_in(response: Response, session: str, cookie: str, *, samesite: Literal["strict", "lax"] = "strict") -> str:
     """Gives the browser its session, and returns the address of its pages."""
     address = address_of(_place_of(session))
     secure = session.startswith(OVER_TLS)
     response.set_cookie(
-        cookie, session, max_age=SESSION_SECONDS, path=f"{address}/", httponly=True, samesite="strict", secure=secure
+        cookie, session, max_age=SESSION_SECONDS, path=f"{address}/", httponly=True, samesite=samesite, secure=secure
     )
     if secure:
         name, value = _anchor_of(session)
@@ -174,6 +175,7 @@ HEADERS = {
 }
 
 SAFE = frozenset({"GET", "HEAD"})
+PRIVATE = ("/s/", "/join/")
 OWN_SITE = frozenset({"same-origin", "none"})
 
 
@@ -210,7 +212,7 @@ class Guard:
 
     def _may_come(self, method: str, headers: Headers, path: str) -> bool:
         """Other sites may lead a person to a page of ours, and no more: no change, no stream, no frame, no image."""
-        if method in SAFE and (not path.startswith("/s/") or _is_visit(headers)):
+        if method in SAFE and (not path.startswith(PRIVATE) or _is_visit(headers)):
             return True
         return self._is_own(headers)
 

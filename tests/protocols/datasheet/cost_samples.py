@@ -1,6 +1,7 @@
 """Judges at a price, with votes of a known accuracy."""
 
 from decimal import Decimal
+from string import ascii_uppercase
 
 import numpy as np
 
@@ -61,8 +62,10 @@ def priced(per_1000, *, calls=288, verdicts=None, uncertain="0"):
 def costs(judges, *, extra=()):
     """Costs of judges, given as (votes, price), and of further options."""
     options = [judge(place, said) for place, (said, _) in enumerate(judges)]
-    prices = [price for _, price in judges]
-    return assemble_costs([*options, *extra], ballots(*(said for said, _ in judges)), prices, [288] * len(judges))
+    prices, names = [price for _, price in judges], ascii_uppercase[: len(judges)]
+    return assemble_costs(
+        [*options, *extra], ballots(*(said for said, _ in judges)), prices, [288] * len(judges), names
+    )
 
 
 def sample():

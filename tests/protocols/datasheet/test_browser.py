@@ -1,6 +1,6 @@
 """The pages in a real browser: quiet, in shape, and readable by everyone."""
 
-from itertools import pairwise
+from itertools import combinations
 
 import pytest
 
@@ -154,18 +154,22 @@ def test_which_judge_to_take_is_on_the_first_screen_and_on_the_first_sheet(brows
     page.close()
 
 
-def test_the_letters_of_twelve_judges_do_not_cover_each_other(browser, written):
-    """A judge is told by its letter, so every letter has to be read."""
+def test_the_names_of_twelve_judges_do_not_cover_each_other(browser, written):
+    """A judge is told by its name, so every name has to be read, and lie inside its chart."""
     page = browser.new_page(viewport={"width": 1200, "height": 900})
     page.goto(written(PAGES["twelve judges"]()).as_uri())
     boxes = page.evaluate(
-        "[...document.querySelectorAll('svg text.letter')].map(one => one.getBoundingClientRect())"
-        ".map(box => [box.top, box.bottom])"
+        "[...document.querySelectorAll('svg.chart')].map(svg => [svg, ...svg.querySelectorAll('text.letter')]"
+        ".map(one => one.getBoundingClientRect()).map(box => [box.left, box.top, box.right, box.bottom]))"
     )
     page.close()
-    assert len(boxes) == 12
-    tops = sorted(top for top, _ in boxes)
-    assert min(later - top for top, later in pairwise(tops)) > 10
+    named = [(chart, names) for chart, *names in boxes if names]
+    assert [len(names) for _, names in named] == [12, 12, 12]
+    for (left, top, right, bottom), names in named:
+        assert all(left <= one[0] and top <= one[1] and one[2] <= right and one[3] <= bottom for one in names)
+        for one, other in combinations(names, 2):
+            apart = max(other[0] - one[2], one[0] - other[2], other[1] - one[3], one[1] - other[3])
+            assert apart > -6, "letters are smaller than their boxes"
 
 
 def test_printing_shows_what_is_folded_and_is_light(browser, written):

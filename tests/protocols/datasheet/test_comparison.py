@@ -13,9 +13,12 @@ from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.protocols.datasheet.comparison import Comparison, compare, comparison_schema, generated_schema
 from umpirical.protocols.datasheet.comparison_pages import (
+    SENSES,
     judge_views,
+    pick_cards,
     render_comparison_html,
     render_comparison_markdown,
+    side_by_side,
 )
 from umpirical.protocols.datasheet.report import held_to
 from umpirical.protocols.datasheet.spec import PRESETS, preset
@@ -263,16 +266,16 @@ def test_there_is_a_pick_for_each_shipped_policy_and_for_ones_own():
 def test_no_judge_is_said():
     pick = compare([llama(), llama()], []).picks[0]
     assert (pick.picked, pick.title) == ([], "No judge")
-    assert pick.sentences == ["Do not use: A, B."]
+    assert pick.sentences == ["Do not use: Llama-3.1-8B (2026-0), Llama-3.1-8B (2026-0)."]
 
 
 def test_the_cheapest_of_those_that_are_not_shown_worse_is_taken():
     cheap, dear = sound("cheap", Decimal("0.1")), sound("dear", Decimal(9))
     pick = smoke([dear, llama(), cheap])
-    assert (pick.admitted, pick.not_worse, pick.picked, pick.title) == ([0, 2], [0, 2], [2], "Use C (cheap)")
+    assert (pick.admitted, pick.not_worse, pick.picked, pick.title) == ([0, 2], [0, 2], [2], "Use cheap")
     assert pick.sentences[:2] == [
-        "2 of 3 pass the policy: A, C.",
-        "None of A, C is significantly better; C is the cheapest, at $0.10 per 1,000 calls.",
+        "2 of 3 pass the policy: dear, cheap.",
+        "None of dear, cheap is significantly better; cheap is the cheapest, at $0.10 per 1,000 calls.",
     ]
 
 
@@ -281,7 +284,7 @@ def test_a_cheaper_judge_that_is_shown_worse_is_not_taken():
     worse = [row("dark-current", "", difference(-0.1, -0.12, -0.08))]
     pick = smoke([cheap, dear], worse)
     assert (pick.not_worse, pick.picked) == ([1], [1])
-    assert "Significantly worse than another of these: A." in pick.sentences
+    assert "Significantly worse than another of these: cheap." in pick.sentences
     # Each better in something: neither is the worse one, and the price decides again.
     both = [*worse, row("target-sensitivity", "5", difference(-0.1, -0.12, -0.08))]
     assert smoke([cheap, dear], both).picked == [0]
@@ -290,15 +293,15 @@ def test_a_cheaper_judge_that_is_shown_worse_is_not_taken():
 def test_an_unknown_price_decides_nothing():
     pick = smoke([sound("one", None), sound("two", Decimal(1))])
     assert pick.picked == [0, 1]
-    assert "the price of A is unknown" in " ".join(pick.sentences)
+    assert "the price of one is unknown" in " ".join(pick.sentences)
 
 
 def test_an_incomplete_run_is_said_and_not_taken():
     unfinished = sound("unfinished", Decimal(0)).model_copy(update={"complete": False})
     found = compare([unfinished, sound("done", Decimal(1))], [])
     assert next(one for one in found.picks if one.policy == "ci-smoke").picked == [1]
-    assert "Incomplete runs: A." in Page(render_comparison_html(found)).text
-    assert "**Incomplete runs: A.**" in render_comparison_markdown(found)
+    assert "Incomplete runs: unfinished." in Page(render_comparison_html(found)).text
+    assert "**Incomplete runs: unfinished.**" in render_comparison_markdown(found)
 
 
 def test_the_reference_is_a_ceiling_and_is_never_taken():
@@ -306,7 +309,7 @@ def test_the_reference_is_a_ceiling_and_is_never_taken():
     found = compare([best, other], [row("dark-current", "", difference(0.1, 0.08, 0.12))], reference=0)
     pick = next(one for one in found.picks if one.policy == "ci-smoke")
     assert (pick.admitted, pick.picked) == ([1], [1])
-    assert "A, best is the reference: a ceiling" in found.findings[0]
+    assert "best is the reference: a ceiling" in found.findings[0]
     assert "not ground truth" in found.findings[0]
     assert "is significantly below the ceiling in 1 of 1 checked rates" in found.findings[1]
     assert "reference ceiling" in Page(render_comparison_html(found)).text
@@ -333,15 +336,57 @@ def test_the_page_of_two_shows_both_and_what_sets_them_apart():
     for expected in (
         "Which judge to use",
         "+88 points [+80, +95]",
-        "A better",
+        "▼ worse",
         "sign flip p = 0.002",
         "undefined: no pair was answered by both",
-        "Positional false preference at most 10% ? FAIL",
+        "Positional false preference at most 10% ?",
         "0.7",
         "prompt 2",
         "A difference that is not significant does not prove that there is none",
     ):
         assert expected in text, expected
+
+
+def test_what_got_worse_comes_first():
+    rows = side_by_side(sample())
+    order = [*SENSES]
+    places = [order.index(row.sense) for row in rows]
+    assert places == sorted(places)
+    worse = [row for row in rows if row.sense == "worse"]
+    assert worse
+    changes = [row.difference.result.value * (1 if row.check.kind == "at_most" else -1) for row in worse]
+    assert changes == sorted(changes, reverse=True)
+    assert min(changes) > 0
+    # Each check once, with the verdicts that the judges have in their datasheets.
+    held = [
+        {(check.measure, check.stratum): check.verdict for check in side.checks if check.variant == "baseline"}
+        for side in sample().judges
+    ]
+    assert len(rows) == len({*held[0], *held[1]})
+    for row in rows:
+        key = row.check.measure, row.check.stratum
+        assert row.verdicts == tuple(each.get(key, "N/A") for each in held)
+
+
+def test_a_recommendation_that_is_the_same_under_all_policies_is_said_once():
+    sheets = [sound("one", Decimal(1)), llama()]
+    picks = [one.model_copy(update={"title": "Use one", "sentences": ["Why."]}) for one in compare(sheets, []).picks]
+    [card] = pick_cards(picks)
+    assert ([pick.policy for pick in card.picks], card.sentences) == ([*PRESETS], (("", "Why."),))
+    picks[1] = picks[1].model_copy(update={"sentences": ["Other."]})
+    [card] = pick_cards(picks)
+    rest = ", ".join(pick.policy for pick in picks if pick is not picks[1])
+    assert card.sentences == ((rest, "Why."), (picks[1].policy, "Other."))
+
+
+def test_two_runs_of_one_judge_are_told_apart_by_their_runs():
+    before, now = (
+        llama().model_copy(update={"run": llama().run.model_copy(update={"id": i})}) for i in ("abcdef01", "12345678")
+    )
+    text = " ".join(Page(render_comparison_html(compare([before, now], []))).text.split())
+    assert "Llama-3.1-8B: 2 runs on the same test cases" in text
+    assert "What changed" in text
+    assert "Llama-3.1-8B (123456) is compared with Llama-3.1-8B (abcdef): what got worse comes first" in text
 
 
 def test_the_page_of_many_has_a_matrix_for_each_check():
@@ -389,7 +434,7 @@ def test_the_page_is_well_formed_small_and_fetches_nothing():
 def test_the_card_is_short():
     card = render_comparison_markdown(sample())
     assert len(card.splitlines()) <= 60
-    assert "| B | Llama-3.1-8B | Do not use | 67% \\[58, 74\\] |" in card
+    assert "| Llama-3.1-8B | Do not use | 67% \\[58, 74\\] |" in card
     assert len(render_comparison_markdown(many(30)).splitlines()) <= 60
 
 

@@ -157,15 +157,15 @@ def test_a_jury_costs_a_call_to_each_member():
     columns = [votes(0.9, seed) for seed in (1, 2, 3)]
     prices = [priced("1"), priced("2"), priced("4")]
     found = by_sign(costs(list(zip(columns, prices, strict=True)), extra=[jury([0, 1, 2], columns)]))
-    assert found["A+B+C"].price.per_1000 == (Decimal(7), Decimal(7))
-    assert (found["A+B+C"].price.calls, found["A+B+C"].calls_per_verdict) == (864, 3)
+    assert found["A + B + C"].price.per_1000 == (Decimal(7), Decimal(7))
+    assert (found["A + B + C"].price.calls, found["A + B + C"].calls_per_verdict) == (864, 3)
 
 
 def test_a_jury_with_a_member_of_unknown_price_stands_apart():
     columns = [votes(0.9, seed) for seed in (1, 2, 3)]
     prices = [priced("1"), priced("2"), priced(None)]
     found = by_sign(costs(list(zip(columns, prices, strict=True)), extra=[jury([0, 1, 2], columns)]))
-    assert found["A+B+C"].standing == "apart"
+    assert found["A + B + C"].standing == "apart"
 
 
 def dominated_by_chance(runs):
@@ -200,7 +200,7 @@ def test_over_many_comparisons_it_is_no_more_than_that():
 def test_the_findings_name_the_front_who_is_dominated_and_who_stands_apart():
     said = sample().findings
     assert said[0] == "On the cost–accuracy Pareto front: A, B, B both-orders."
-    assert "C is dominated by A, B both-orders: same or lower cost, significantly higher accuracy." in said
+    assert "Another option costs no more and is significantly more accurate than: C." in said
     assert "D is not ranked: the cost of 288 of 288 calls is unknown." in said
 
 
@@ -211,7 +211,7 @@ def test_the_page_and_the_card_say_it():
         "Cost and accuracy",
         "$0.72 for 288 verdicts from 288 calls",
         "unknown: the cost of 288 of 288 calls is unknown",
-        "judge-1, both-orders, 2 calls per verdict",
+        "B both-orders 2 calls per verdict",
         "200 ms · 900 ms",
         "Not shown because the price or accuracy is unknown: D.",
         "writing and validating them costs nothing",

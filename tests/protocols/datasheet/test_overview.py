@@ -65,6 +65,8 @@ def assert_tiles_are_of_the_record(sheet):
         elif not decides.failing:
             assert isinstance(found.result, Estimate)
             assert one.value == numbers.measured_value(found, found.result)
+            assert one.interval == numbers.measured_interval(found, found.result.interval)
+            assert one.part == (f"Δ{decides.stratum}" if decides.stratum.isdecimal() else "")
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
@@ -114,9 +116,9 @@ def test_the_first_screen_in_words(demo):
     for expected in (
         "It names a winner between two blank or identical answers in 95% of cases (must be at most 5%).",
         "9 of 17 checks failed · 6 passed · 2 inconclusive",
-        "✗ Fail Position 93% position bias, at most 10%",
-        "? Open Wording and length 6% wording bias, at most 10%; could be 14%",
-        "✓ Pass Unusable replies 0% unparsed replies, at most 2%",
+        "✗ Fail Position 93% position bias [84, 97], at most 10%",
+        "? Open Wording and length 6% wording bias [2, 15], at most 10%; could be 14%",
+        "✓ Pass Unusable replies 0% unparsed replies [0, 0.3], at most 2%",
         "tell it to call a tie if both answers are blank or the same",
         "Answer A (3 spaces) Answer B (2 blank characters)",
         "It said the first answer in both orders Right neither answer is better",

@@ -28,12 +28,13 @@ from umpirical.protocols.datasheet.report import (
 )
 from umpirical.protocols.datasheet.spec import PRESETS, chosen_policy, preset
 from umpirical.reports.comparison import (
+    OF_RUN,
     DifferenceRecord,
     PairedDifference,
     Place,
     Row,
     Worse,
-    letter,
+    labels,
     one_way_everywhere,
     open_runs,
     paired_differences,
@@ -161,7 +162,7 @@ def pick(
         admitted=admitted,
         not_worse=not_worse,
         picked=picked,
-        title=f"Use {_either(picked, sheets)}" if picked else "No judge",
+        title=f"Use {_either(picked, names_of(sheets))}" if picked else "No judge",
         sentences=list(_sentences(sheets, verdicts, admitted, not_worse, picked, reference)),
     )
 
@@ -202,43 +203,49 @@ def _sentences(
     picked: Sequence[int],
     reference: int | None,
 ) -> Iterator[str]:
+    names = names_of(sheets)
     others = [place for place in range(len(sheets)) if place not in admitted and place != reference]
     if admitted:
         through = f"{count(len(admitted))} of {count(len(admitted) + len(others))}"
-        yield f"{through} pass the policy: {_letters(admitted)}."
+        yield f"{through} pass the policy: {_named(admitted, names)}."
     if worse := [place for place in admitted if place not in not_worse]:
-        yield f"Significantly worse than another of these: {_letters(worse)}."
+        yield f"Significantly worse than another of these: {_named(worse, names)}."
     if len(not_worse) > 1:
         yield _choice(sheets, not_worse, picked)
     if limited := [place for place in picked if verdicts[place] == "use-with-restrictions"]:
-        yield f"With the restrictions in the datasheet: {_letters(limited)}."
+        yield f"With the restrictions in the datasheet: {_named(limited, names)}."
     if admitted:
         return
     if refused := [place for place in others if verdicts[place] == "do-not-use"]:
-        yield f"Do not use: {_letters(refused)}."
+        yield f"Do not use: {_named(refused, names)}."
     if unsettled := [place for place in others if verdicts[place] == "not-enough-data"]:
-        yield f"Not enough data: {_letters(unsettled)}."
+        yield f"Not enough data: {_named(unsettled, names)}."
 
 
 def _choice(sheets: Sequence[Datasheet], not_worse: Sequence[int], picked: Sequence[int]) -> str:
-    prices = [_price(sheets[place]) for place in picked]
+    prices, names = [_price(sheets[place]) for place in picked], names_of(sheets)
     price = prices[0] if prices else None
     unknown = [place for place in not_worse if _price(sheets[place]) is None]
     if unknown:
-        return f"None of these is significantly better, and the price of {_letters(unknown)} is unknown."
+        return f"None of these is significantly better, and the price of {_named(unknown, names)} is unknown."
     cost = "" if price is None else f", at {dollars(price)} per 1,000 calls"
     same = "one of the cheapest" if len(picked) > 1 else "the cheapest"
-    return f"None of {_letters(not_worse)} is significantly better; {_letters(picked)} is {same}{cost}."
+    return f"None of {_named(not_worse, names)} is significantly better; {_named(picked, names)} is {same}{cost}."
 
 
-def _letters(places: Sequence[int]) -> str:
-    return ", ".join(letter(place) for place in places)
+def names_of(sides: Iterable[Datasheet | SideRecord]) -> list[str]:
+    """Returns what the judges are called; those of one name are told apart by their runs."""
+    return labels((side.judge.name, side.run.id[:OF_RUN]) for side in sides)
 
 
-def _either(places: Sequence[int], sheets: Sequence[Datasheet]) -> str:
+def _named(places: Sequence[int], names: Sequence[str]) -> str:
+    return ", ".join(names[place] for place in places)
+
+
+def _either(places: Sequence[int], names: Sequence[str]) -> str:
     if len(places) > 3:
-        return f"any of {_letters(places)}"
-    return " or ".join(f"{letter(place)} ({sheets[place].judge.name})" for place in places)
+        return f"any of {_named(places, names)}"
+    return " or ".join(names[place] for place in places)
 
 
 NON_CLAIMS = (
@@ -265,17 +272,17 @@ def find(
     reference: int | None,
 ) -> Iterator[str]:
     """Yields what the differences say, and how far the judges are from the reference."""
-    names = [f"{letter(place)}, {sheet.judge.name}," for place, sheet in enumerate(sheets)]
+    names = names_of(sheets)
     if reference is not None:
-        yield CEILING.format(name=names[reference].removesuffix(","))
+        yield CEILING.format(name=names[reference])
         yield from _distances(names, differences, reference)
     if len(sheets) == 2:
         # Of more judges, a matrix says this at a glance, and sentences do not.
         for ahead, behind in ((0, 1), (1, 0)):
             if better := _titles(one for one in differences if winner(one) == ahead):
-                yield f"{names[ahead]} is significantly better than {letter(behind)} in {better}."
+                yield f"{names[ahead]} is significantly better than {names[behind]} in {better}."
     for ahead, behind in everywhere:
-        yield f"{letter(ahead)} is better than {letter(behind)} in every rate that the policies check."
+        yield f"{names[ahead]} is better than {names[behind]} in every rate that the policies check."
     primary = [one for one in differences if one.family == "primary"]
     if primary:
         told, level, undecided = told_apart(primary)
@@ -402,7 +409,7 @@ def _measured(
 
 
 def _side(sheet: Datasheet, paired: Sequence[PairedDifference], *, reference: bool) -> SideRecord:
-    wanted = {one.measure for one in paired} | set(SHOWN)
+    wanted = {one.measure for one in paired} | {check.measure for check in sheet.checks} | set(SHOWN)
     taken = {name: getattr(sheet, name) for name in SideRecord.model_fields if name not in {"reference", "measures"}}
     return SideRecord(**taken, reference=reference, measures=[m for m in sheet.measures if m.name in wanted])
 
@@ -441,7 +448,7 @@ def compare_runs(
     place = None if reference is None else _place(runs, reference)
     own = _shared_policy(runs) if policy is None else chosen_policy(policy, Path(), outside=True)
     kept = [CallKeeper.of(run) for run in runs]
-    read = [read_run(run, also=keeper.see) for run, keeper in zip(runs, kept, strict=True)]
+    read = [read_run(run, also=keeper.see, keep=False) for run, keeper in zip(runs, kept, strict=True)]
     counted = {pair: shared_tallies(*(read[place] for place in pair)) for pair in combinations(range(len(read)), 2)}
     paired = list(_paired(read, counted))
     needed = needed_measures(own) | {one.measure for one in paired}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
-from math import ceil, floor, hypot, log10
+from math import ceil, floor, log10
 from typing import Literal, Protocol
 
 from umpirical.domain.measures import Estimate
@@ -18,14 +18,14 @@ from umpirical.protocols.datasheet.charts import (
     psychometric_curve,
 )
 from umpirical.reports import numbers
-from umpirical.reports.charts import CHAR_WIDTH, NotDrawn, Picture, Plot, Span, Tick, clip, found, place, share, span
+from umpirical.reports.charts import NotDrawn, Picture, Plot, Span, Tick, clip, found, place, share, span
 from umpirical.reports.record import MeasureRecord
 
 PLANE = Box(54, 354, 12, 272)
-NEAR = 15.0
-"""Marks closer than this share one label."""
-LABEL_HEIGHT, LETTER_WIDTH = 14.0, 9.0
-"""Height of a label, and width of one of its letters with the space after it."""
+LABEL_HEIGHT, LETTER_WIDTH = 14.0, 7.2
+"""Height of a label, and width of one of its letters, which are bold."""
+LONGEST_NAME = 16
+"""Characters of a name in a chart."""
 SMALLEST_MARK, LARGEST_MARK = 3.0, 11.0
 """Radius of a mark whose third share is 0, and of one whose it is 1."""
 
@@ -57,9 +57,10 @@ class PlanePoint:
 
 @dataclass(frozen=True, slots=True)
 class PlaneLabel:
-    """The signs of the judges whose marks are in one place."""
+    """The name of the judge whose mark it is."""
 
     text: str
+    style: int
     x: str
     y: str
     anchor: str
@@ -153,39 +154,41 @@ def _checks(estimate: Estimate) -> str:
 
 
 def point_labels(points: Sequence[PlanePoint]) -> list[PlaneLabel]:
-    """Returns one label for all marks of a place, moved down until it covers no other."""
-    groups: list[list[PlanePoint]] = []
-    for point in points:
-        near = next((group for group in groups if _distance(group[0], point) < NEAR), None)
-        if near is None:
-            groups.append([point])
-        else:
-            near.append(point)
+    """Returns the label of each mark, moved away from the edge until it covers no other."""
     placed: list[tuple[float, float, float]] = []
-    return [_label(group, placed) for group in sorted(groups, key=lambda group: float(group[0].y))]
+    return [_label(point, placed) for point in sorted(points, key=lambda point: float(point.y))]
 
 
-def _label(group: Sequence[PlanePoint], placed: list[tuple[float, float, float]]) -> PlaneLabel:
-    x, y = float(group[0].x), float(group[0].y)
-    text, reach = " ".join(point.sign for point in group), max(float(point.r or SMALLEST_MARK) for point in group) + 5
-    width = sum(LETTER_WIDTH + CHAR_WIDTH * (len(point.sign) - 1) for point in group)
+def _label(point: PlanePoint, placed: list[tuple[float, float, float]]) -> PlaneLabel:
+    x, y = float(point.x), float(point.y)
+    text, reach = short_name(point.sign), float(point.r or SMALLEST_MARK) + 5
+    width = LETTER_WIDTH * len(text)
     # Above and to the right of the mark, where neither axis nor whiskers are; near the edge, to the left.
     to_left = x + reach + width > PLANE.right + 50
     start = x - reach - width if to_left else x + reach
     at = clip(y - reach, PLANE.top, PLANE.bottom - 6)
+    step = LABEL_HEIGHT if y < (PLANE.top + PLANE.bottom) / 2 else -LABEL_HEIGHT
     while any(abs(at - other) < LABEL_HEIGHT and start < end and begin < start + width for begin, end, other in placed):
-        at += LABEL_HEIGHT
+        at += step
     placed.append((start, start + width, at))
     moved = abs(at - (y - reach)) > LABEL_HEIGHT
-    label = PlaneLabel(text, place(start), place(at), "start", None)
+    label = PlaneLabel(text, point.style, place(start), place(at), "start", None)
     return replace(label, leader=(place(x), place(y), place(start), place(at - 4))) if moved else label
 
 
-def _distance(one: PlanePoint, other: PlanePoint) -> float:
-    return hypot(float(one.x) - float(other.x), float(one.y) - float(other.y))
+def short_name(name: str) -> str:
+    """Returns a name as a chart has room for it; the list above the charts has all of it.
+
+    What is last often tells names apart: a size, a version, a prompt or a run.
+
+    >>> short_name("careful"), short_name("qwen2.5-coder-32b-instruct")
+    ('careful', 'qwen2.5…instruct')
+    """
+    half = LONGEST_NAME // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[: half - 1]}…{name[-half:]}"
 
 
-BARS_LEFT, BARS_RIGHT, BARS_TOP, BARS_HEIGHT, BARS_STEP = 92, 416, 6, 18, 25
+BARS_LEFT, BARS_RIGHT, BARS_TOP, BARS_HEIGHT, BARS_STEP = 136, 416, 6, 18, 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +249,7 @@ def _bar(sign: str, shares: Shares, row: int) -> Bar:
     top = BARS_TOP + BARS_STEP * row
     said = ", ".join(f"{numbers.count(size)} {words}" for _, words, size in shares.parts)
     words = f"of {numbers.count(shares.total)}: {said}"
-    return Bar(sign, place(top), place(top + BARS_HEIGHT / 2 + 4), tuple(parts), words)
+    return Bar(short_name(sign), place(top), place(top + BARS_HEIGHT / 2 + 4), tuple(parts), words)
 
 
 LABELS_TOP, LABELS_BOTTOM, LABELS_LINE = 12.0, 214.0, 13.0
@@ -310,7 +313,7 @@ def _ladder_curve(judge: Marked, curve: Curve, height: float) -> LadderCurve:
         else:
             stretches.append([two])
     return LadderCurve(
-        sign=judge.sign,
+        sign=short_name(judge.sign),
         style=judge.style,
         points=curve.points,
         lines=tuple(" ".join(f"{point.x},{point.y}" for point in each) for each in stretches if len(each) > 1),
@@ -475,7 +478,9 @@ def cost_curves(judges: Sequence[Priced]) -> CostCurves | NotDrawn:
         title="Dollars by half-width of the 95% interval of balanced accuracy",
         desc="; ".join(_curve_words(one.sign, curve) for one, curve in drawn),
         curves=tuple(
-            CostCurve(one.sign, one.style, tuple(line), " ".join(map(",".join, line)), line[-1][1], place(height))
+            CostCurve(
+                short_name(one.sign), one.style, tuple(line), " ".join(map(",".join, line)), line[-1][1], place(height)
+            )
             for (one, _), line, height in zip(drawn, lines, heights, strict=True)
         ),
         x_ticks=tuple(Tick(place(at[width]), f"±{numbers.margin(width)}") for width in widths),

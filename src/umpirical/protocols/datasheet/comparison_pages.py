@@ -1,6 +1,6 @@
 """A comparison as one HTML file and as one screen of Markdown, pure functions of its record."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet import comparison_charts as charts
-from umpirical.protocols.datasheet.comparison import Comparison, SideRecord
+from umpirical.protocols.datasheet.comparison import Comparison, PickRecord, SideRecord, names_of
 from umpirical.protocols.datasheet.costs import Costs
 from umpirical.protocols.protocol import Documents, write_documents
 from umpirical.reports import numbers
@@ -19,9 +19,10 @@ from umpirical.reports.comparison import (
     DifferenceRecord,
     Matrix,
     Overview,
-    letter,
+    Sense,
     matrices,
     overview,
+    sense_of,
 )
 from umpirical.reports.decision import TITLES
 from umpirical.reports.pages import environment, measured_cell, plain, quoted
@@ -55,9 +56,30 @@ class JudgeView:
     """Those of the table."""
     price: str
 
-    @property
-    def name(self) -> str:
-        return self.side.judge.name
+
+@dataclass(frozen=True, slots=True)
+class PickCard:
+    """One recommendation, and the policies under which it is given."""
+
+    title: str
+    picked: int
+    picks: tuple[PickRecord, ...]
+    sentences: tuple[tuple[str, str], ...]
+    """Each with the policies that it is said of; none if it is said of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideRow:
+    """One check of two judges, side by side."""
+
+    check: CheckRecord
+    verdicts: tuple[str, str]
+    values: tuple[MeasureRecord | None, MeasureRecord | None]
+    sense: Sense
+    """What the second is, compared with the first."""
+    difference: MeasureRecord | None = None
+    cell: DotCell | NotDrawn | None = None
+    p_value: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +109,8 @@ class CostView:
     record: Costs
     plane: charts.CostPlane | NotDrawn
     curves: charts.CostCurves | NotDrawn
+    is_free: bool
+    """Whether nothing has a price above 0, so that cost decides nothing."""
 
 
 def render_comparison_html(comparison: Comparison) -> str:
@@ -103,6 +127,10 @@ def render_comparison_html(comparison: Comparison) -> str:
             titles=TITLES,
             figures=_figures(judges),
             costs=_costs(comparison.costs) if comparison.costs else None,
+            cards=pick_cards(comparison.picks),
+            sides=side_by_side(comparison) if len(judges) == 2 else [],
+            again=len({judge.side.judge.name for judge in judges}) == 1,
+            senses=SENSES,
             overview=_overview(comparison),
             matrices=_matrices(comparison),
             pairs=_pairs(comparison) if len(judges) == 2 else [],
@@ -111,7 +139,7 @@ def render_comparison_html(comparison: Comparison) -> str:
             checks=_checks(comparison.judges),
             settings=list(_settings(comparison.judges)),
             margins=list(dict.fromkeys(one.margin for one in comparison.differences)),
-            letter=letter,
+            names=names_of(comparison.judges),
             at=at,
         )
     )
@@ -121,17 +149,18 @@ def judge_views(comparison: Comparison) -> list[JudgeView]:
     """Returns the judges with their signs, and what is shown of each."""
     options = comparison.costs.options if comparison.costs else []
     free = {one.judges[0] for one in options if one.kind == "judge" and one.price.basis == "free"}
-    return [_view(place, side, free=place in free) for place, side in enumerate(comparison.judges)]
+    names = names_of(comparison.judges)
+    return [_view(place, names[place], side, free=place in free) for place, side in enumerate(comparison.judges)]
 
 
-def _view(place: int, side: SideRecord, *, free: bool) -> JudgeView:
+def _view(place: int, name: str, side: SideRecord, *, free: bool) -> JudgeView:
     variants = [measure.variant for measure in side.measures]
     own = BASELINE if BASELINE in variants else min(variants, default="")
     measures = [measure for measure in side.measures if measure.variant == own]
     found = {(measure.name, measure.stratum): measure for measure in measures}
     price = side.spend.cost_per_1000 if side.spend else None
     return JudgeView(
-        sign=letter(place),
+        sign=name,
         style=place % STYLES,
         side=side,
         measures=measures,
@@ -176,7 +205,9 @@ def _costs(costs: Costs) -> CostView:
         for one in costs.options
     ]
     judges = [option for option in options if option.mark == "judge"]
-    return CostView(costs, charts.cost_plane(options, baseline=costs.baseline), charts.cost_curves(judges))
+    is_free = all(option.dollars is not None and not option.dollars[1] for option in options)
+    plane = charts.cost_plane(options, baseline=costs.baseline)
+    return CostView(costs, plane, charts.cost_curves(judges), is_free)
 
 
 def _every_variant(judges: Sequence[JudgeView]) -> Iterator[charts.Marked]:
@@ -204,14 +235,76 @@ def _pairs(comparison: Comparison) -> list[list[PairRow]]:
     rows = []
     for one in comparison.differences:
         key = (one.measure, one.variant, one.stratum)
-        difference = MeasureRecord(
-            name=one.measure, title=one.title, about=one.about, worse=one.worse, variant=one.variant,
-            stratum=one.stratum,
-            scale="difference" if one.scale == "rate" else one.scale, result=one.difference,
-        )  # fmt: skip
+        difference = _difference_measure(one)
         values = known[one.first].get(key), known[one.second].get(key)
         rows.append(PairRow(one, values, difference, dot_cell(difference)))
     return [list(group) for _, group in groupby(rows, key=lambda row: (row.record.measure, row.record.variant))]
+
+
+def pick_cards(picks: Sequence[PickRecord]) -> list[PickCard]:
+    """Returns the recommendations, those that are the same once."""
+    groups: dict[str, list[PickRecord]] = {}
+    for pick in picks:
+        groups.setdefault(pick.title, []).append(pick)
+    return [PickCard(title, len(group[0].picked), tuple(group), _said(group)) for title, group in groups.items()]
+
+
+def _said(picks: Sequence[PickRecord]) -> tuple[tuple[str, str], ...]:
+    """Returns the sentences of a group of policies, each once, with the policies that say it."""
+    said: dict[str, list[str]] = {}
+    for pick in picks:
+        said.setdefault(" ".join(pick.sentences), []).append(pick.policy)
+    everyone = len(picks)
+    return tuple(("" if len(names) == everyone else ", ".join(names), words) for words, names in said.items() if words)
+
+
+SENSES: Mapping[Sense, tuple[str, str]] = {
+    "worse": ("▼ worse", "fail"),
+    "differs": ("≠ different", "plain"),
+    "undecided": ("? inconclusive", "plain"),
+    "not comparable": ("not compared", "plain"),
+    "equivalent": ("= equivalent", "inconclusive"),
+    "better": ("▲ better", "pass"),
+}
+"""What the second judge is, in words and with the class of its color; what got worse comes first."""
+
+
+def side_by_side(comparison: Comparison) -> list[SideRow]:
+    """Returns the checks of two judges: first those in which the second is worse, the largest difference first."""
+    known = [{(m.name, m.stratum): m for m in side.measures if m.variant == BASELINE} for side in comparison.judges]
+    differences = {(one.measure, one.stratum): one for one in comparison.differences if one.variant == BASELINE}
+    rows = [_side_row(check, verdicts, known, differences) for check, verdicts in _checks(comparison.judges)]
+    return sorted(rows, key=_how_bad)
+
+
+def _side_row(
+    check: CheckRecord,
+    verdicts: Sequence[str],
+    known: Sequence[Mapping[tuple[str, str], MeasureRecord]],
+    differences: Mapping[tuple[str, str], DifferenceRecord],
+) -> SideRow:
+    key = check.measure, check.stratum
+    values, one = (known[0].get(key), known[1].get(key)), differences.get(key)
+    held = verdicts[0], verdicts[1]
+    if one is None:
+        return SideRow(check, held, values, "not comparable")
+    difference = _difference_measure(one)
+    return SideRow(check, held, values, sense_of(one, one.second), difference, dot_cell(difference), one.adjusted_p)
+
+
+def _how_bad(row: SideRow) -> tuple[int, float]:
+    result = row.difference.result if row.difference else None
+    change = result.value if isinstance(result, Estimate) else 0.0
+    worse = change if row.check.kind == "at_most" else -change
+    return [*SENSES].index(row.sense), -worse
+
+
+def _difference_measure(one: DifferenceRecord) -> MeasureRecord:
+    """Returns a difference as a measure, so that it is written and drawn as one."""
+    return MeasureRecord(
+        name=one.measure, title=one.title, about=one.about, worse=one.worse, variant=one.variant, stratum=one.stratum,
+        scale="difference" if one.scale == "rate" else one.scale, result=one.difference,
+    )  # fmt: skip
 
 
 def _checks(sides: Sequence[SideRecord]) -> list[tuple[CheckRecord, list[str]]]:
@@ -252,19 +345,19 @@ def _card(comparison: Comparison) -> Iterator[str]:
     yield from (f"# {numbers.count(len(judges))} judges compared", "")
     if incomplete := [judge.sign for judge in judges if not judge.side.complete]:
         yield from (f"**Incomplete runs: {', '.join(incomplete)}.**", "")
-    for pick in comparison.picks:
-        yield f"- For {plain(pick.policy)}: **{plain(pick.title)}**. {plain(' '.join(pick.sentences))}"
+    for card in pick_cards(comparison.picks):
+        said = " ".join(f"{names}: {words}" if names else words for names, words in card.sentences)
+        yield f"- For {plain(', '.join(pick.policy for pick in card.picks))}: **{plain(card.title)}**. {plain(said)}"
     yield ""
     yield from (f"- {plain(finding)}" for finding in comparison.findings[:MOST_FINDINGS])
     if comparison.costs:
         yield from (f"- {plain(finding)}" for finding in comparison.costs.findings[:MOST_COST_FINDINGS])
-    head = ["", "judge", "verdict", *(title for _, _, title in COLUMNS), "1,000 calls"]
+    head = ["judge", "verdict", *(title for _, _, title in COLUMNS), "1,000 calls"]
     yield from ("", f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}")
     for judge in judges[:MOST_JUDGES]:
         decision = judge.side.decision.title if judge.side.decision else "none"
-        name = f"{judge.name} (reference)" if judge.side.reference else judge.name
+        name = f"{judge.sign} (reference)" if judge.side.reference else judge.sign
         cells = [
-            judge.sign,
             plain(name),
             decision,
             *(measured_cell(cell, undefined="undefined") for cell in judge.cells),

@@ -35,7 +35,7 @@ from umpirical.protocols.datasheet.jury import (
 )
 from umpirical.protocols.datasheet.report import ReadRun
 from umpirical.protocols.datasheet.scoring_method_rules import Heard, band_of, paired, rule_of
-from umpirical.reports.comparison import letter
+from umpirical.reports.comparison import OF_RUN, labels
 from umpirical.reports.facts import quantile
 from umpirical.reports.numbers import dollars, rate
 from umpirical.reports.prices import Basis, Dollars, PriceRecord, no_price, price_of
@@ -80,7 +80,7 @@ class CostRecord(Strict):
     """One judge, scoring method or jury."""
 
     kind: OptionKind
-    sign: str = Field(description="Its label on the page: `A`, `A both-orders`, `A+B+C`.")
+    sign: str = Field(description="Its label on the page: `careful`, `careful both-orders`, `careful + coin + polite`.")
     name: str
     judges: list[NonNegativeInt] = Field(description="The places of the judges it calls.")
     calls_per_verdict: int
@@ -121,6 +121,9 @@ class Costs(Strict):
 
 MOST_FOR_TRIOS = 5
 """Up to so many judges, every jury of three is shown; of more, the jury of all."""
+
+MOST_NAMED = 3
+"""Members of a jury that its label names."""
 
 MOST_JUDGES = 15
 
@@ -509,14 +512,19 @@ STIMULI = "A program makes the test cases, so writing and validating them costs 
 
 def costs_of(read: Sequence[ReadRun], kept: Sequence[CallKeeper], *, reference: int | None) -> Costs:
     """Returns cost and accuracy of the judges, their scoring methods, and juries without the reference."""
-    prices = [_price(one) for one in read]
+    prices, names = (
+        [_price(one) for one in read],
+        labels((one.run.judge.name, one.run.manifest["id"][:OF_RUN]) for one in read),
+    )
     shared, options = options_of(read, kept, reference=reference)
     heard = {option.judges[0] for option in options if option.kind == "judge"}
     unheard = [
-        _unheard(place, read[place], kept[place], prices[place]) for place in range(len(read)) if place not in heard
+        _unheard(place, names[place], read[place], kept[place], prices[place])
+        for place in range(len(read))
+        if place not in heard
     ]
     ballots = shared.ballots if shared else NOTHING
-    return assemble_costs(options, ballots, prices, [one.reading.planned for one in read], unheard)
+    return assemble_costs(options, ballots, prices, [one.reading.planned for one in read], names, unheard)
 
 
 def assemble_costs(
@@ -524,15 +532,16 @@ def assemble_costs(
     ballots: Ballots,
     prices: Sequence[PriceRecord],
     planned: Sequence[int],
+    names: Sequence[str],
     unheard: Sequence[CostRecord] = (),
 ) -> Costs:
-    """Returns the cost section: `prices` and `planned` calls are those of the judges, by place."""
+    """Returns the cost section: `prices`, `planned` calls and `names` are those of the judges, by place."""
     priced = [option_price(option, prices, len(ballots.truth)) for option in options]
     accuracies = [_accuracy(option, ballots) for option in options]
     differences = accuracy_differences(options, ballots)
     where = places(options, priced, accuracies, differences)
     found = [
-        _record(option, price, accuracy, place, sum(planned[judge] for judge in option.judges))
+        _record(option, price, accuracy, place, [planned[judge] for judge in option.judges], names)
         for option, price, accuracy, place in zip(options, priced, accuracies, where, strict=True)
     ]
     return Costs(
@@ -560,14 +569,17 @@ def _record(
     price: PriceRecord,
     accuracy: Result,
     place: Place,
-    calls: int,
+    calls: Sequence[int],
+    names: Sequence[str],
 ) -> CostRecord:
-    curve, no_curve = cost_curve(price, accuracy, calls)
+    curve, no_curve = cost_curve(price, accuracy, sum(calls))
     latencies = sorted(option.latencies)
-    letters = "+".join(letter(judge) for judge in option.judges)
+    members = " + ".join(names[judge] for judge in option.judges)
+    if len(option.judges) > MOST_NAMED:
+        members = f"jury of {len(option.judges)}"
     return CostRecord(
         kind=option.kind,
-        sign=f"{letters} {option.scoring_method}".strip(),
+        sign=f"{members} {option.scoring_method}".strip(),
         name=option.name,
         judges=list(option.judges),
         calls_per_verdict=option.calls_per_verdict,
@@ -584,13 +596,13 @@ def _record(
     )
 
 
-def _unheard(place: int, read: ReadRun, keeper: CallKeeper, price: PriceRecord) -> CostRecord:
+def _unheard(place: int, name: str, read: ReadRun, keeper: CallKeeper, price: PriceRecord) -> CostRecord:
     """A judge that has a price, and no balanced accuracy."""
     accuracy = Undefined(reason=why_not_heard(read, keeper) or "the judges have no calls in common")
     latencies = sorted(read.reading.spent.latencies)
     return CostRecord(
         kind="judge",
-        sign=letter(place),
+        sign=name,
         name=read.run.judge.name,
         judges=[place],
         calls_per_verdict=1,
@@ -609,12 +621,8 @@ def _findings(options: Sequence[CostRecord]) -> Iterator[str]:
     front = [one.sign for one in options if one.standing == "front"]
     if front:
         yield f"On the cost–accuracy Pareto front: {', '.join(front)}."
-    dominated = [one for one in options if one.standing == "dominated"]
-    for one in [one for one in dominated if one.kind == "judge"]:
-        better = ", ".join(options[place].sign for place in one.dominated_by)
-        yield f"{one.sign} is dominated by {better}: same or lower cost, significantly higher accuracy."
-    if others := [one.sign for one in dominated if one.kind != "judge"]:
-        yield f"Dominated scoring methods and juries: {', '.join(others)}."
+    if dominated := [one.sign for one in options if one.standing == "dominated" and one.kind == "judge"]:
+        yield f"Another option costs no more and is significantly more accurate than: {', '.join(dominated)}."
     if unclear := [one.sign for one in options if one.standing == "not told apart"]:
         yield f"Not distinguishable from the front at this sample size: {', '.join(unclear)}."
     for one in options:

@@ -133,7 +133,7 @@ def undecided(run: Run, sheet: Datasheet) -> Collection[str]:
         of_own_prompt(sheet.checks),
         sheet.measures,
         [stimulus for stimulus in run.stimuli if is_shown(stimulus, run.judge.kind)],
-        {trial.stimulus_id for shard in range(rounds) for trial, _ in run.store.plan_shard(shard)},
+        run.asked(),
         Place(run.manifest["seed"], rounds, most / (run.manifest["repeats"] * len(run.manifest["variants"]))),
     )
 

@@ -6,8 +6,6 @@ Also collects examples of the judge's failures, in its own words, and states wha
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from umpirical.domain.judgments import Outcome, Verdict
 from umpirical.domain.measures import Measure
@@ -188,10 +186,18 @@ class ReadRun:
     tallies: Tallies
 
 
-def read_run(run: Run, now: RunSnapshot | None = None, *, also: Seen | None = None) -> ReadRun:
+def read_run(
+    run: Run,
+    now: RunSnapshot | None = None,
+    *,
+    also: Seen | None = None,
+    only: Collection[str] | None = None,
+    keep: bool = True,
+) -> ReadRun:
     """Rereads every response of a run, as it is in a snapshot or now, and counts the judgments.
 
-    `also` is called for every trial as it is read.
+    `also` is called for every trial as it is read. `only` are the ids of the stimuli to count, if not all. Without
+    `keep`, nothing is written to the run.
     """
     keeper = FailureKeeper(run.judge.scale)
 
@@ -200,7 +206,7 @@ def read_run(run: Run, now: RunSnapshot | None = None, *, also: Seen | None = No
         if also is not None:
             also(trial, stimulus, outcome, response)
 
-    with read_judgments(run, FACTS, seen=see, now=now) as reading:
+    with read_judgments(run, FACTS, seen=see, now=now, only=only, keep=keep) as reading:
         return ReadRun(run, reading, keeper.failures(), tally_judgments(reading.judgments, run.judge.kind))
 
 
@@ -209,24 +215,12 @@ def shared_tallies(first: ReadRun, second: ReadRun) -> tuple[Tallies, Tallies, i
 
     Runs that stop when they are decided ask different numbers of them. None if both were asked the same.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
-    if not any("looks" in each.run.manifest for each in (first, second)):
+    runs = [first.run, second.run]
+    if not any("looks" in run.manifest for run in runs) or runs[0].asked() == runs[1].asked():
         return first.tallies, second.tallies, None
-    tables = [pq.read_table(each.run.folder / "judgments.parquet") for each in (first, second)]
-    one, other = (set(table["stimulus_id"].to_pylist()) for table in tables)
-    if one == other:
-        return first.tallies, second.tallies, None
-    shared = pa.array(sorted(one & other), pa.string())
-    with TemporaryDirectory() as folder:
-        found = []
-        for place, (each, table) in enumerate(zip((first, second), tables, strict=True)):
-            file = Path(folder, f"{place}.parquet")
-            pq.write_table(table.filter(pc.is_in(table["stimulus_id"], value_set=shared)), file)
-            found.append(tally_judgments(file, each.run.judge.kind))
-    return found[0], found[1], len(shared)
+    both = runs[0].asked() & runs[1].asked()
+    one, other = (read_run(run, only=both, keep=False).tallies for run in runs)
+    return one, other, len(both)
 
 
 def datasheet_of_read(read: ReadRun, *, only: Collection[str] | None = None) -> Datasheet:

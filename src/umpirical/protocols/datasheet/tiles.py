@@ -77,13 +77,17 @@ def _tile(sheet: Datasheet, name: str, measures: Sequence[str]) -> Tile:
     if not held:
         graded = sheet.judge.kind == "grade" and name in {"Position", "Follows the task"}
         why = "it grades one answer at a time" if graded else "the policy has no check on it"
-        return Tile(name=name, mark="none", value="", about=why, threshold="", bound="", anchor="ratings")
+        return Tile(
+            name=name, mark="none", value="", part="", interval="", about=why, threshold="", bound="", anchor="ratings"
+        )
     check = held[0]
     value = value_of(sheet, check)
     return Tile(
         name=name,
         mark=MARKS[check.verdict],
         value=value,
+        part=step if (step := numbers.part(check.stratum)).startswith("Δ") else "",
+        interval=_interval_of(sheet, check) if value else "",
         about=named(check) if value or check.why == "not measured" else f"{named(check)}: {check.why}",
         threshold=numbers.threshold(check.kind, check.value, check.measure),
         bound=could_be(sheet, check),
@@ -117,6 +121,13 @@ def value_of(sheet: Datasheet, check: CheckRecord) -> str:
     if measure is None or not isinstance(measure.result, Estimate) or check.verdict == "N/A":
         return ""
     return numbers.measured_value(measure, measure.result)
+
+
+def _interval_of(sheet: Datasheet, check: CheckRecord) -> str:
+    measure = None if check.failing else measure_of(sheet, check)
+    if measure is None or not isinstance(measure.result, Estimate):
+        return ""
+    return numbers.measured_interval(measure, measure.result.interval)
 
 
 def measure_of(sheet: Datasheet, check: CheckRecord) -> MeasureRecord | None:

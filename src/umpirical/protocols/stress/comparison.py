@@ -41,7 +41,7 @@ from umpirical.reports.comparison import (
     PairedDifference,
     Place,
     Row,
-    letter,
+    labels,
     matrices,
     open_runs,
     overview,
@@ -152,6 +152,7 @@ class ReadStress:
 def compare_under_stress(read: Sequence[ReadStress], *, margin: float | None = None) -> StressComparison:
     """Compares judges that were asked about the same texts, each with each, and shows studies side by side."""
     judges = list(dict.fromkeys(each.judge for each in read))
+    names = labels(judges)
     studies: dict[str, list[ReadStress]] = {}
     for each in read:
         studies.setdefault(each.stimuli, []).append(each)
@@ -166,7 +167,7 @@ def compare_under_stress(read: Sequence[ReadStress], *, margin: float | None = N
         findings=[
             sentence
             for study, title in zip(compared, study_titles(compared), strict=True)
-            for sentence in _findings(study, title)
+            for sentence in _findings(study, title, names)
         ],
         non_claims=NON_CLAIMS,
     )
@@ -234,11 +235,11 @@ def _study(
     return ComparedStudy(dataset=first.report.dataset, stimuli=first.stimuli, sides=sides, differences=differences)
 
 
-def _findings(study: ComparedStudy, name: str) -> Iterator[str]:
+def _findings(study: ComparedStudy, name: str, names: Sequence[str]) -> Iterator[str]:
     titles = {test.name: test.title for side in study.sides for test in side.tests}
     for side in study.sides:
-        yield f"{name}: {letter(side.place)}, {side.judge.name}, {_outcome(side, titles)}."
-    yield from (f"{name}: {sentence}" for sentence in _better(study, titles))
+        yield f"{name}: {names[side.place]} {_outcome(side, titles)}."
+    yield from (f"{name}: {sentence}" for sentence in _better(study, titles, names))
     primary = [one for one in study.differences if one.family == "primary"]
     if primary:
         told, level, undecided = told_apart(primary)
@@ -264,7 +265,7 @@ def _outcome(side: StressSide, titles: Mapping[str, str]) -> str:
     return said if side.complete else f"{said}; the run is incomplete"
 
 
-def _better(study: ComparedStudy, titles: Mapping[str, str]) -> Iterator[str]:
+def _better(study: ComparedStudy, titles: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
     """Yields, for each pair of judges, the tests in which one of them is shown to be better."""
     shown: dict[tuple[int, int], list[str]] = {}
     for one in study.differences:
@@ -273,7 +274,7 @@ def _better(study: ComparedStudy, titles: Mapping[str, str]) -> Iterator[str]:
             behind = one.second if ahead == one.first else one.first
             shown.setdefault((ahead, behind), []).append(titles[one.stratum])
     for (ahead, behind), tests in shown.items():
-        yield f"{letter(ahead)} is significantly better than {letter(behind)} in {', '.join(dict.fromkeys(tests))}."
+        yield f"{names[ahead]} is significantly better than {names[behind]} in {', '.join(dict.fromkeys(tests))}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +283,6 @@ class JudgeSign:
 
     sign: str
     style: int
-    name: str
     model: str
 
 
@@ -338,15 +338,19 @@ def study_views(comparison: StressComparison) -> list[StudyView]:
     ]
 
 
+def _names(judges: Sequence[ComparedJudge]) -> list[str]:
+    return labels((judge.name, judge.model) for judge in judges)
+
+
 def _signs(comparison: StressComparison) -> list[JudgeSign]:
     return [
-        JudgeSign(letter(place), place % STYLES, judge.name, judge.model)
-        for place, judge in enumerate(comparison.judges)
+        JudgeSign(name, place % STYLES, judge.model)
+        for place, (name, judge) in enumerate(zip(_names(comparison.judges), comparison.judges, strict=True))
     ]
 
 
 def _view(study: ComparedStudy, title: str, judges: Sequence[JudgeSign], everyone: int) -> StudyView:
-    rates = pass_rates(study.sides, [f"{judge.sign} {judge.name}" for judge in judges])
+    rates = pass_rates(study.sides, [judge.sign for judge in judges])
     places = [side.place for side in study.sides]
     standings: list[Standing | None] = [None] * everyone
     for number, side in enumerate(study.sides):
@@ -416,11 +420,11 @@ def _card(comparison: StressComparison) -> Iterator[str]:
     yield from (f"- {plain(finding)}" for finding in comparison.findings[:MOST_FINDINGS])
     if (more := len(comparison.findings) - MOST_FINDINGS) > 0:
         yield f"- {numbers.count(more)} more in the JSON record."
-    head = ["", "judge", *(plain(view.title) for view in views[:MOST_STUDIES])]
+    head = ["judge", *(plain(view.title) for view in views[:MOST_STUDIES])]
     yield from ("", f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}")
-    for place, judge in enumerate(judges[:MOST_JUDGES]):
+    for place, name in enumerate(_names(judges)[:MOST_JUDGES]):
         cells = [_cell(view.standings[place]) for view in views[:MOST_STUDIES]]
-        yield f"| {' | '.join([letter(place), plain(judge.name), *cells])} |"
+        yield f"| {' | '.join([plain(name), *cells])} |"
 
 
 def _cell(standing: Standing | None) -> str:
@@ -446,7 +450,7 @@ def write_stress_comparison(comparison: StressComparison, folder: Path) -> Docum
 
 
 def _read(run: Run) -> ReadStress:
-    report, tallies = read_stress(run)
+    report, tallies = read_stress(run, keep=False)
     return ReadStress(report, tallies, run.stimuli.digest)
 
 

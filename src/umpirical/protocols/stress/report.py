@@ -125,13 +125,16 @@ def stress_report_of(run: Run) -> StressReport:
     return read_stress(run)[0]
 
 
-def read_stress(run: Run) -> tuple[StressReport, Tallies]:
-    """Returns the report of a run, and the counts behind it, for whoever holds judges against each other."""
+def read_stress(run: Run, *, keep: bool = True) -> tuple[StressReport, Tallies]:
+    """Returns the report of a run, and the counts behind it, for whoever holds judges against each other.
+
+    Without `keep`, nothing is written to the run.
+    """
     scale, stimuli = run.judge.scale, run.stimuli
     if "stress" not in run.manifest or scale is None:
         raise UsageError(f"{run.folder} is not a stress test run", fix=f"umpirical report {run.folder}")
     about = run.manifest["stress"]
-    with read_judgments(run, FACTS) as reading, stress_counts(reading.judgments) as counts:
+    with read_judgments(run, FACTS, keep=keep) as reading, stress_counts(reading.judgments) as counts:
         tallies, worst = counts.tallies(scale, tuple(about["positive"])), counts.worst()
     report = assemble_stress(
         judge_record(run, reading),

@@ -77,12 +77,12 @@ def test_one_correction_is_made_for_all_studies_of_the_page(studies, compared):
 def test_the_command_writes_page_record_and_card(studies, umpirical, tmp_path):
     code, out, _ = umpirical("compare", studies / "notes", studies / "letters", "--out", tmp_path / "out")
     assert code == 0
-    assert "notes.csv: B is significantly better than A in" in out
+    assert "notes.csv: sound is significantly better than severe in" in out
     found = StressComparison.model_validate_json((tmp_path / "out" / "comparison.json").read_text())
     page = (tmp_path / "out" / "comparison.html").read_text()
     assert page == render_stress_comparison_html(found)
     assert "2 judges in 2 studies" in page
-    assert "| A | severe |" in (tmp_path / "out" / "comparison.md").read_text()
+    assert "| severe |" in (tmp_path / "out" / "comparison.md").read_text()
     code, out, _ = umpirical("compare", studies / "notes", "--json", "--out", tmp_path / "out")
     assert json.loads(out)["format"] == "stress-comparison/2"
 
@@ -99,7 +99,7 @@ def test_what_was_never_asked_passes_nothing(studies, tmp_path, umpirical):
     code, out, _ = umpirical("compare", severe, sound)
     assert code == 0
     assert (
-        "A, severe, passes none of 4 tests, fails none, is inconclusive in none and could not be tested in 4; "
+        "severe passes none of 4 tests, fails none, is inconclusive in none and could not be tested in 4; "
         "the run is incomplete." in out
     )
 
@@ -114,7 +114,7 @@ def test_a_test_that_could_not_be_judged_is_neither_passed_nor_open(compared):
         "passes none of 4 tests, fails none, is inconclusive in none and could not be tested in 4; "
         "the run is incomplete"
     )
-    assert f"A, severe, {_outcome(side, {t.name: t.title for t in side.tests})}." in compared.findings[0]
+    assert f"severe {_outcome(side, {t.name: t.title for t in side.tests})}." in compared.findings[0]
 
 
 def test_studies_on_the_same_data_are_told_apart(compared):
