@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
 from typing import Any, TypeVar
 
 from umpirical.domain.digests import Json, digest
@@ -34,21 +36,31 @@ T = TypeVar("T")
 
 FILES = (".yaml", ".yml")
 
+RELEASED = Path(str(files("umpirical.stimuli.controlled") / "released"))
+"""The sets of the built-in tasks with seed 1, made and checked by `just released`. A test makes and checks them again.
+
+A set is found by the digest of its tasks, recipe, seed and makers, or not at all."""
+
 
 def write_stimulus_set(study: DatasheetStudy) -> StimulusSet:
     """Returns the study's stimuli, built once for each set of tasks, size and seed. Raises if a gate fails."""
     materials, size, seed = chosen_materials(study), recipe(study.spec.design.size), study.spec.seed
     own_answers = chosen_own_answers(study)
-    made_of = {"tasks": _tasks_json(materials), "size": asdict(size), "seed": seed, "makers": MAKERS}
-    if own_answers is not None:
-        makers = [*MAKERS, carrier_pairs.MAKER, carrier_crossing.MAKER]
-        made_of |= {"own_answers": [asdict(carrier) for carrier in own_answers], "makers": makers}
-    folder = study.folder / "stimuli" / digest("stimulus set", made_of)[:12]
+    folder = study.folder / "stimuli" / set_name(materials, size, seed, own_answers)
     if (folder / "manifest.json").exists():
         return StimulusSet(folder)
     stimuli, gates = build_stimuli(materials, size, seed=seed, own_answers=own_answers)
     refuse_unsound(gates)
     return write_stimuli(folder, stimuli, about=_about(study, materials, gates))
+
+
+def set_name(materials: Materials, size: Recipe, seed: int, own_answers: Sequence[Carrier] | None = None) -> str:
+    """Returns the name of a set's folder: a digest of all that it is made of."""
+    made_of = {"tasks": _tasks_json(materials), "size": asdict(size), "seed": seed, "makers": MAKERS}
+    if own_answers is not None:
+        makers = [*MAKERS, carrier_pairs.MAKER, carrier_crossing.MAKER]
+        made_of |= {"own_answers": [asdict(carrier) for carrier in own_answers], "makers": makers}
+    return digest("stimulus set", made_of)[:12]
 
 
 def build_stimuli(
@@ -65,9 +77,17 @@ def build_stimuli(
     return stimuli + carried, [*gates, carriers_checked(own_answers, carried, again)]
 
 
+def released_set(materials: Materials, size: Recipe, seed: int) -> StimulusSet | None:
+    """Returns the set that ships with the package, if it is made of just this."""
+    folder = RELEASED / set_name(materials, size, seed)
+    return StimulusSet(folder) if folder.exists() else None
+
+
 # Several studies of one process, such as those of a notebook, mostly have the same tasks, size and seed.
 @lru_cache(maxsize=2)
 def _from_tasks(materials: Materials, size: Recipe, seed: int) -> tuple[tuple[Stimulus, ...], tuple[GateResult, ...]]:
+    if (found := released_set(materials, size, seed)) is not None:
+        return tuple(found), tuple(GateResult(**gate) for gate in found.manifest["gates"])
     stimuli = tuple(datasheet_stimuli(materials, size, seed=seed))
     return stimuli, tuple(try_gates(materials, stimuli, datasheet_stimuli(materials, size, seed=seed)))
 
