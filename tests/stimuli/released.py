@@ -2,11 +2,11 @@
 
 import shutil
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 
+from umpirical.domain.digests import Json
 from umpirical.domain.stimuli import GateResult, Stimulus
-from umpirical.protocols.datasheet.stimuli import RELEASED, set_name
+from umpirical.protocols.datasheet.stimuli import RELEASED, about_set, release_digest, set_name
 from umpirical.stimuli.controlled.datasheet_set import DECIDED, RECIPES, datasheet_stimuli, recipe
 from umpirical.stimuli.controlled.gates import refuse_unsound, try_gates
 from umpirical.stimuli.controlled.materials import Materials, builtin_materials
@@ -32,13 +32,17 @@ def gates(size: str, stimuli: list[Stimulus], again: Iterable[Stimulus]) -> list
     return list(try_gates(materials_for(size), stimuli, again))
 
 
+def about(size: str, tried: list[GateResult]) -> dict[str, Json]:
+    return {**about_set(size, SEED, materials_for(size), tried), "made_of": release_digest(size, SEED)}
+
+
 def write() -> None:
     shutil.rmtree(RELEASED, ignore_errors=True)
     for size in SIZES:
         stimuli = made(size)
         tried = gates(size, stimuli, made(size))
         refuse_unsound(tried)
-        write_stimuli(folder_of(size), stimuli, {"size": size, "seed": SEED, "gates": [asdict(gate) for gate in tried]})
+        write_stimuli(folder_of(size), stimuli, about(size, tried))
 
 
 if __name__ == "__main__":

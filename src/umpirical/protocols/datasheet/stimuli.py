@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +24,13 @@ from umpirical.stimuli.controlled.carriers.carrier import PREFIX, Carrier, read_
 from umpirical.stimuli.controlled.carriers.crossing import carrier_quads, carriers_checked
 from umpirical.stimuli.controlled.carriers.pairs import carrier_stimuli
 from umpirical.stimuli.controlled.datasheet_set import MAKERS, Recipe, datasheet_stimuli, recipe
-from umpirical.stimuli.controlled.family_files import Family, builtin_families, filler_tasks, load_family
+from umpirical.stimuli.controlled.family_files import (
+    Family,
+    builtin_families,
+    families_digest,
+    filler_tasks,
+    load_family,
+)
 from umpirical.stimuli.controlled.gates import refuse_unsound, try_gates
 from umpirical.stimuli.controlled.materials import Materials, builtin_materials, crossed_materials
 from umpirical.stimuli.controlled.tasks import Task
@@ -37,21 +43,23 @@ T = TypeVar("T")
 FILES = (".yaml", ".yml")
 
 RELEASED = Path(str(files("umpirical.stimuli.controlled") / "released"))
-"""The sets of the built-in tasks with seed 1, made and checked by `just released`. A test makes and checks them again.
-
-A set is found by the digest of its tasks, recipe, seed and makers, or not at all."""
+"""The sets of the built-in tasks with seed 1, made and checked by `just released`. A test does both again."""
 
 
 def write_stimulus_set(study: DatasheetStudy) -> StimulusSet:
     """Returns the study's stimuli, built once for each set of tasks, size and seed. Raises if a gate fails."""
-    materials, size, seed = chosen_materials(study), recipe(study.spec.design.size), study.spec.seed
-    own_answers = chosen_own_answers(study)
-    folder = study.folder / "stimuli" / set_name(materials, size, seed, own_answers)
+    size, seed, own_answers = study.spec.design.size, study.spec.seed, chosen_own_answers(study)
+    released = None if own_answers is not None else released_set(study, size, seed)
+    name = released.folder.name if released else set_name(chosen_materials(study), recipe(size), seed, own_answers)
+    folder = study.folder / "stimuli" / name
     if (folder / "manifest.json").exists():
         return StimulusSet(folder)
-    stimuli, gates = build_stimuli(materials, size, seed=seed, own_answers=own_answers)
+    if released:
+        about = {key: value for key, value in released.manifest.items() if key != "made_of"}
+        return write_stimuli(folder, released, about=about)
+    stimuli, gates = build_stimuli(study, size, seed=seed, own_answers=own_answers)
     refuse_unsound(gates)
-    return write_stimuli(folder, stimuli, about=_about(study, materials, gates))
+    return write_stimuli(folder, stimuli, about=about_set(size, seed, chosen_materials(study), gates))
 
 
 def set_name(materials: Materials, size: Recipe, seed: int, own_answers: Sequence[Carrier] | None = None) -> str:
@@ -64,11 +72,14 @@ def set_name(materials: Materials, size: Recipe, seed: int, own_answers: Sequenc
 
 
 def build_stimuli(
-    materials: Materials, size: Recipe, *, seed: int, own_answers: Sequence[Carrier] | None = None
+    study: DatasheetStudy, size: str, *, seed: int, own_answers: Sequence[Carrier] | None = None
 ) -> tuple[list[Stimulus], list[GateResult]]:
     """Builds the stimuli and checks every gate: those of tier 1 on the tasks, one of tier 2 on the carriers."""
-    built, tried = _from_tasks(materials, size, seed)
-    stimuli, gates = list(built), list(tried)
+    if (released := released_set(study, size, seed)) is not None:
+        stimuli, gates = list(released), [GateResult(**gate) for gate in released.manifest["gates"]]
+    else:
+        built, tried = _from_tasks(chosen_materials(study), recipe(size), seed)
+        stimuli, gates = list(built), list(tried)
     if own_answers is None:
         return stimuli, gates
     carried, again = (
@@ -77,17 +88,28 @@ def build_stimuli(
     return stimuli + carried, [*gates, carriers_checked(own_answers, carried, again)]
 
 
-def released_set(materials: Materials, size: Recipe, seed: int) -> StimulusSet | None:
-    """Returns the set that ships with the package, if it is made of just this."""
-    folder = RELEASED / set_name(materials, size, seed)
-    return StimulusSet(folder) if folder.exists() else None
+def released_set(study: DatasheetStudy, size: str, seed: int) -> StimulusSet | None:
+    """Returns the set that ships with the package, if the study is about just its tasks."""
+    if study.spec.tasks is not None or study.spec.design.graded != "crossed":
+        return None
+    found = _released().get((size, seed))
+    return found if found and found.manifest["made_of"] == release_digest(size, seed) else None
+
+
+@cache
+def _released() -> dict[tuple[str, int], StimulusSet]:
+    found = [StimulusSet(folder) for folder in sorted(RELEASED.glob("*"))]
+    return {(each.manifest["size"], each.manifest["seed"]): each for each in found}
+
+
+def release_digest(size: str, seed: int) -> str:
+    """Returns a digest of what a released set was made of: the shipped text of the families, recipe, seed, makers."""
+    return digest("release", [families_digest(), asdict(recipe(size)), seed, MAKERS])
 
 
 # Several studies of one process, such as those of a notebook, mostly have the same tasks, size and seed.
 @lru_cache(maxsize=2)
 def _from_tasks(materials: Materials, size: Recipe, seed: int) -> tuple[tuple[Stimulus, ...], tuple[GateResult, ...]]:
-    if (found := released_set(materials, size, seed)) is not None:
-        return tuple(found), tuple(GateResult(**gate) for gate in found.manifest["gates"])
     stimuli = tuple(datasheet_stimuli(materials, size, seed=seed))
     return stimuli, tuple(try_gates(materials, stimuli, datasheet_stimuli(materials, size, seed=seed)))
 
@@ -181,11 +203,12 @@ def _tasks_json(materials: Materials) -> Json:
     ]
 
 
-def _about(study: DatasheetStudy, materials: Materials, gates: Sequence[GateResult]) -> dict[str, Json]:
+def about_set(size: str, seed: int, materials: Materials, gates: Sequence[GateResult]) -> dict[str, Json]:
+    """Returns what the manifest of a set says about it."""
     return {
-        "size": study.spec.design.size,
-        "seed": study.spec.seed,
-        "graded": study.spec.design.graded,
+        "size": size,
+        "seed": seed,
+        "graded": "crossed" if materials.twins else "filler",
         "tasks": materials.ids,
         "task_families": dict(Counter(task.family for task in materials.of_each())),
         "domains": dict(Counter(task.domain for task in materials.of_each())),
