@@ -82,6 +82,16 @@ def test_only_the_newest_are_kept():
     assert not (folder / "0.json").exists()
 
 
+def test_a_folder_that_others_can_write_to_is_not_believed():
+    compute = Counted([1.0])
+    remembered("numbers", "a", CODE, NUMBERS, compute)
+    [file] = kept()
+    file.write_text("[2.0]")
+    file.parent.chmod(0o777)
+    assert remembered("numbers", "a", CODE, NUMBERS, compute) == [1.0]
+    assert compute.times == 2
+
+
 def test_without_a_folder_to_write_to_everything_is_computed(tmp_path):
     (tmp_path / "state").write_text("a file where the folder should be")
     compute = Counted([1.0])

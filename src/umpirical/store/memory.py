@@ -4,6 +4,7 @@ It lies in the user's own folder and in no study, so that nobody else's study br
 """
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -23,13 +24,14 @@ MOST = 200
 
 
 def kept_folder(name: str) -> Path | None:
-    """Returns the user's folder for results of one kind; None if there can be none: a home may be read-only."""
+    """Returns the user's folder for results of one kind; None if there can be none, or if others can write to it."""
     folder = state_folder() / "kept" / name
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.stat()
     except OSError:
         return None
-    return folder
+    return folder if found.st_uid == os.getuid() and not found.st_mode & 0o022 else None
 
 
 def remembered(name: str, made_of: str, code: Sequence[str], adapter: TypeAdapter[T], compute: Callable[[], T]) -> T:
