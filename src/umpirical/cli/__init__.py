@@ -129,9 +129,11 @@ def _sentence(message: str) -> str:
 
 
 def _run(arguments: list[str] | None) -> int:
-    from umpirical.cli.terminal import complain
+    from umpirical.cli.terminal import Steps, complain
     from umpirical.domain.errors import UmpiricalError
+    from umpirical.domain.long_work import LISTENER
 
+    LISTENER.set(Steps())
     try:
         result = cli.main(args=arguments, prog_name="umpirical", standalone_mode=False)
     except UmpiricalError as error:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import UsageError
+from umpirical.domain.long_work import counted
 from umpirical.domain.stimuli import TIER_2, GateResult, Stimulus
 from umpirical.domain.stimuli import Family as StimulusFamily
 from umpirical.judges.simulated.examiner import PAIR_AUDITOR_PROFILES
@@ -110,8 +111,12 @@ def release_digest(size: str, seed: int) -> str:
 # Several studies of one process, such as those of a notebook, mostly have the same tasks, size and seed.
 @lru_cache(maxsize=2)
 def _from_tasks(materials: Materials, size: Recipe, seed: int) -> tuple[tuple[Stimulus, ...], tuple[GateResult, ...]]:
-    stimuli = tuple(datasheet_stimuli(materials, size, seed=seed))
-    return stimuli, tuple(try_gates(materials, stimuli, datasheet_stimuli(materials, size, seed=seed)))
+    once, again = (
+        counted(datasheet_stimuli(materials, size, seed=seed), f"test cases made{turn}")
+        for turn in ("", " again to check")
+    )
+    stimuli = tuple(once)
+    return stimuli, tuple(counted(try_gates(materials, stimuli, again), "gates tried"))
 
 
 def chosen_own_answers(study: DatasheetStudy) -> list[Carrier] | None:
