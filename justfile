@@ -83,6 +83,10 @@ papers:
 quads:
     python docs/explanation/crossed-pairs/write.py
 
+# Make the test cases of seed 1 that ship with the package again, after a change of tasks, and try every gate on them
+released:
+    python -m tests.stimuli.released
+
 # Draw what the decision does with known judges again, 500 runs each, and write docs/explanation/reliability.md
 operating:
     python docs/explanation/reliability/write.py --runs 500

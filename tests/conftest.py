@@ -50,6 +50,10 @@ def pytest_configure(config):
         os.environ[SHARED] = shared.name
         # The key of reviews and what tests agree to are kept there, and not in the home of whoever runs the tests.
         os.environ["XDG_STATE_HOME"] = str(Path(shared.name) / "state")
+        # What tests start compiles the package once in a session, and not in each process, also where Python is told to
+        # write no bytecode.
+        if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+            os.environ["PYTHONPYCACHEPREFIX"] = str(Path(shared.name) / "compiled")
         config.add_cleanup(lambda: (os.environ.pop(SHARED), shared.cleanup()))
     config.stash[OWNER], config.stash[WEIGHTS] = owner, read_record()
     if _is_of_the_session(config):

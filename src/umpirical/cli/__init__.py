@@ -138,11 +138,13 @@ def _told_to_end(*_: object) -> NoReturn:
 
 
 def _run(arguments: list[str] | None) -> int:
-    from umpirical.cli.terminal import complain
+    from umpirical.cli.terminal import Steps, complain
     from umpirical.domain.errors import UmpiricalError
+    from umpirical.domain.long_work import LISTENER
 
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _told_to_end)
+    LISTENER.set(Steps())
     try:
         result = cli.main(args=arguments, prog_name="umpirical", standalone_mode=False)
     except UmpiricalError as error:

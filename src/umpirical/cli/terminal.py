@@ -8,6 +8,7 @@ import errno
 import os
 import shlex
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from umpirical.text.inert import inert, is_inert, no_command
 MAKING_STIMULI = "preparing the test cases"
 """Printed before work that takes some seconds the first time."""
 
+SECONDS_BETWEEN_STEPS = 1.0
 
 MARKS = {"pass": ("✓", "PASS"), "fail": ("✗", "FAIL"), "open": ("?", "INCONCLUSIVE"), "noted": ("!", "note")}
 """How a check is marked on a terminal, and in a log."""
@@ -52,6 +54,18 @@ def _colored(kind: str, text: str) -> str:
 def remark(text: object = "") -> None:
     """Prints a remark on standard error, for the person and not for a program."""
     click.echo(no_command(inert(str(text))), file=sys.stderr)
+
+
+class Steps:
+    """Prints how far long work is, once in a while: the first time after a second."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self, text: str) -> None:
+        if time.monotonic() - self._last >= SECONDS_BETWEEN_STEPS:
+            self._last = time.monotonic()
+            remark(text)
 
 
 def tell_runner(command: str) -> None:

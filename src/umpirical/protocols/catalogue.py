@@ -29,11 +29,15 @@ PROTOCOLS: Registry[Protocol[Any, Any]] = Registry(
 )
 
 
+MARKS = {"agent": "transcripts", "pairs": "dataset", "stress": "dataset"}
+"""The marks of built-in protocols. One whose mark a study does not have need not be imported for it."""
+
+
 def protocol_of_study(data: Mapping[str, Any]) -> Protocol[Any, Any]:
     """Returns the protocol that a study file names, or whose mark it has, or the one for unmarked files."""
     if isinstance(name := data.get("protocol"), str):
         return PROTOCOLS.get(name)
-    protocols = list(PROTOCOLS)
+    protocols = [PROTOCOLS.get(each) for each in PROTOCOLS.names() if each not in MARKS or MARKS[each] in data]
     by_mark: dict[str, Protocol[Any, Any]] = {}
     for protocol in protocols:
         if protocol.mark in data and protocol.marks(data):

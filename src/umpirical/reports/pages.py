@@ -10,12 +10,15 @@ refused.
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Template
+import jinja2
+from jinja2 import ChoiceLoader, Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined, Template
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from umpirical.domain.bills import BILLING_FAULTS
@@ -26,6 +29,7 @@ from umpirical.reports import charts, numbers
 from umpirical.reports.decision import PartsDecision, VerdictRecord
 from umpirical.reports.record import MeasureRecord, Record, TroubleRecord, record_json
 from umpirical.reports.smallest_differences import record_words
+from umpirical.store.memory import kept_folder
 from umpirical.text.inert import inert, one_line
 
 
@@ -35,7 +39,10 @@ def environment(package: str) -> Environment:
 
     Escaping is on whatever the template's name, and `_output` sees every value.
     """
+    # To compile the templates of one page takes longer than to fill them.
+    compiled = kept_folder(f"templates-{jinja2.__version__}")
     templates = Environment(
+        bytecode_cache=_Compiled(str(compiled)) if compiled else None,
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("umpirical.reports")]),
         autoescape=True,
         undefined=StrictUndefined,
@@ -46,6 +53,14 @@ def environment(package: str) -> Environment:
     )
     templates.globals.update(numbers=numbers, dot_cell=charts.dot_cell, billing_faults=BILLING_FAULTS)
     return templates
+
+
+class _Compiled(FileSystemBytecodeCache):
+    """Templates that were compiled before. A disk that is full or read-only stops no report."""
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
 
 
 def _output(value: object) -> object:

@@ -77,7 +77,6 @@ def read_rows(
     Raises Damaged if it cannot be read, or unfolds to more than such a file can hold: a megabyte can fill any memory.
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     try:
@@ -88,6 +87,8 @@ def read_rows(
                 if unfolded > most:
                     raise Damaged(f"{path} unpacks to more than {most:,} bytes")
                 if only is not None:
+                    import pyarrow.compute as pc  # a tenth of a second of import
+
                     batch = batch.filter(pc.is_in(batch[only[0]], pa.array(only[1], pa.string())))  # noqa: PLW2901
                 yield from batch.to_pylist()
     except (pa.ArrowException, OSError) as error:

@@ -19,7 +19,7 @@ from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import held_to
 from umpirical.protocols.datasheet.spec import DatasheetStudy, is_shown, preset
-from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_materials
+from umpirical.protocols.datasheet.stimuli import build_stimuli
 from umpirical.protocols.protocol import FollowUp
 from umpirical.reports.checks import meets, settling
 from umpirical.reports.gate import of_own_prompt
@@ -28,7 +28,7 @@ from umpirical.reports.policy import Policy, at
 from umpirical.reports.record import CheckRecord, ConditionRecord, MeasureRecord, why_unfinished
 from umpirical.runs.rounds import Place, next_round
 from umpirical.runs.run import Run
-from umpirical.stimuli.controlled.datasheet_set import LARGEST, recipe
+from umpirical.stimuli.controlled.datasheet_set import LARGEST
 from umpirical.stimuli.controlled.gates import refuse_unsound
 from umpirical.store.stimulus_sets import write_stimuli
 
@@ -301,11 +301,10 @@ def follow_up(run: Run, sheet: Datasheet, study: DatasheetStudy) -> FollowUp:
 
 
 def _extra(wants: Sequence[Want], study: DatasheetStudy, known: set[str]) -> Iterator[Stimulus]:
-    materials, size = chosen_materials(study), recipe(LARGEST)
     for turn in range(MOST_SETS):
         if all(want.left <= 0 for want in wants):
             return
-        candidates, gates = build_stimuli(materials, size, seed=study.spec.seed + turn)
+        candidates, gates = build_stimuli(study, LARGEST, seed=study.spec.seed + turn)
         refuse_unsound(gates)
         yield from chosen_stimuli(wants, candidates, known)
         for want in wants:

@@ -35,7 +35,6 @@ from umpirical.protocols.datasheet.spec import (
 )
 from umpirical.protocols.datasheet.stimuli import (
     build_stimuli,
-    chosen_materials,
     chosen_own_answers,
     write_stimulus_set,
 )
@@ -59,7 +58,7 @@ from umpirical.reports.policy import Policy
 from umpirical.reports.tiles import Tile
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
-from umpirical.stimuli.controlled.datasheet_set import DECIDED, LARGEST, STANDARD, recipe
+from umpirical.stimuli.controlled.datasheet_set import DECIDED, LARGEST, STANDARD
 from umpirical.stimuli.controlled.gates import both_orders, refuse_unsound
 from umpirical.store.stimulus_sets import StimulusSet
 
@@ -89,10 +88,7 @@ class DatasheetProtocol(
 
     def check(self, study: DatasheetStudy) -> StudyCheck:
         stimuli, gates = build_stimuli(
-            chosen_materials(study),
-            recipe(study.spec.design.size),
-            seed=study.spec.seed,
-            own_answers=chosen_own_answers(study),
+            study, study.spec.design.size, seed=study.spec.seed, own_answers=chosen_own_answers(study)
         )
         blocked = [gate for gate in gates if gate.blocks and not gate.passed]
         problems = [f"gate {gate.name}: found {gate.found}, allowed {gate.allowed}" for gate in blocked]

@@ -7,10 +7,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from pydantic import TypeAdapter
+
 from umpirical.domain.judgments import Outcome, Verdict
 from umpirical.domain.measures import Measure
 from umpirical.domain.responses import Response
-from umpirical.domain.scales import Choice, GradeScale
+from umpirical.domain.scales import Choice, GradeScale, JudgeKind
 from umpirical.domain.stimuli import TIER_2, GivenWinner, Stimulus
 from umpirical.domain.tallies import CallTally, GradeTally, Tallies
 from umpirical.domain.trials import Order, Trial
@@ -18,7 +20,7 @@ from umpirical.judges.simulated.comparer import GradedPair, true_grades, true_va
 from umpirical.judges.simulated.model import profile_of
 from umpirical.judges.simulated.profiles import GraderProfile, Profile
 from umpirical.judges.spec import JudgeSpec
-from umpirical.measures.catalogue import MeasureSpec, measure_all
+from umpirical.measures.catalogue import MEASURES, MeasureSpec, measure_all
 from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
 from umpirical.protocols.datasheet.findings import find, sketch
 from umpirical.protocols.datasheet.record import AnswerRecord, Datasheet, ExampleRecord, GradeRow, StimuliRecord
@@ -52,6 +54,7 @@ from umpirical.reports.record import (
 from umpirical.reports.smallest_differences import smallest_differences
 from umpirical.runs.judgments import Reading, Seen, read_judgments
 from umpirical.runs.run import Run
+from umpirical.store.memory import remembered
 from umpirical.store.snapshots import RunSnapshot
 from umpirical.store.stimulus_sets import StimulusSet
 
@@ -229,7 +232,7 @@ def datasheet_of_read(read: ReadRun, *, only: Collection[str] | None = None) -> 
     return assemble(
         judge_record(run, reading),
         run_record(run, reading, tallies),
-        measure_all(tallies, kind=run.judge.kind, protocol="datasheet", only=only),
+        _measured(tallies, run.judge.kind, only),
         tallies.calls,
         trouble_records(reading),
         reasoning=reasoning_record(reading),
@@ -241,6 +244,25 @@ def datasheet_of_read(read: ReadRun, *, only: Collection[str] | None = None) -> 
         grades=[tally for tally in tallies.grades if tally.family not in TIER_2],
         policy=policy_of(run),
     )
+
+
+BEHIND_MEASURES = ("umpirical.domain", "umpirical.stats", "umpirical.measures")
+"""Packages that decide what a measure comes to."""
+
+
+def _measured(tallies: Tallies, kind: JudgeKind, only: Collection[str] | None) -> list[tuple[MeasureSpec, Measure]]:
+    """Every measure of the counts. To fit the signal model takes a second: once, for counts that do not change."""
+    specs = {spec.name: spec for spec in MEASURES if spec.is_for(kind, "datasheet")}
+
+    def compute() -> list[Measure]:
+        return [measure for _, measure in measure_all(tallies, kind=kind, protocol="datasheet", only=only)]
+
+    # What a plugin computes may depend on anything.
+    if only is None and all(spec.compute.__module__.startswith("umpirical.") for spec in specs.values()):
+        found = remembered("measures", f"{kind} {tallies!r}", BEHIND_MEASURES, TypeAdapter(list[Measure]), compute)
+    else:
+        found = compute()
+    return [(specs[measure.name], measure) for measure in found]
 
 
 def policy_of(run: Run) -> Policy:

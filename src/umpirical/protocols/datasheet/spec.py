@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -251,6 +252,12 @@ _LEVELS = _numbered((*_SINGLE, *_CROSSED))
 
 def layouts_of(stimuli: Iterable[Stimulus]) -> Mapping[str, Layout]:
     """Returns the layout of every stimulus, by its id. It depends on the order of the set, and on nothing else."""
+    return _layouts_of(tuple(stimuli))
+
+
+# A run that asks in rounds wants those of the same set before and after each.
+@lru_cache(maxsize=1)
+def _layouts_of(stimuli: tuple[Stimulus, ...]) -> Mapping[str, Layout]:
     balance, chosen, layouts = _Balance(), dict[tuple[str, str], Layout](), dict[str, Layout]()
     for stimulus in stimuli:
         shown = stimulus.family, stimulus.crossed_pair or stimulus.id

@@ -3,11 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
+from pathlib import Path
 from typing import Any, TypeVar
 
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import UsageError
+from umpirical.domain.long_work import counted
 from umpirical.domain.stimuli import TIER_2, GateResult, Stimulus
 from umpirical.domain.stimuli import Family as StimulusFamily
 from umpirical.judges.simulated.examiner import PAIR_AUDITOR_PROFILES
@@ -22,7 +25,13 @@ from umpirical.stimuli.controlled.carriers.carrier import PREFIX, Carrier, read_
 from umpirical.stimuli.controlled.carriers.crossing import carrier_quads, carriers_checked
 from umpirical.stimuli.controlled.carriers.pairs import carrier_stimuli
 from umpirical.stimuli.controlled.datasheet_set import MAKERS, Recipe, datasheet_stimuli, recipe
-from umpirical.stimuli.controlled.family_files import Family, builtin_families, filler_tasks, load_family
+from umpirical.stimuli.controlled.family_files import (
+    Family,
+    builtin_families,
+    families_digest,
+    filler_tasks,
+    load_family,
+)
 from umpirical.stimuli.controlled.gates import refuse_unsound, try_gates
 from umpirical.stimuli.controlled.materials import Materials, builtin_materials, crossed_materials
 from umpirical.stimuli.controlled.tasks import Task
@@ -34,29 +43,44 @@ T = TypeVar("T")
 
 FILES = (".yaml", ".yml")
 
+RELEASED = Path(str(files("umpirical.stimuli.controlled") / "released"))
+"""The sets of the built-in tasks with seed 1, made and checked by `just released`. A test does both again."""
+
 
 def write_stimulus_set(study: DatasheetStudy) -> StimulusSet:
     """Returns the study's stimuli, built once for each set of tasks, size and seed. Raises if a gate fails."""
-    materials, size, seed = chosen_materials(study), recipe(study.spec.design.size), study.spec.seed
-    own_answers = chosen_own_answers(study)
+    size, seed, own_answers = study.spec.design.size, study.spec.seed, chosen_own_answers(study)
+    released = None if own_answers is not None else released_set(study, size, seed)
+    name = released.folder.name if released else set_name(chosen_materials(study), recipe(size), seed, own_answers)
+    folder = study.folder / "stimuli" / name
+    if (folder / "manifest.json").exists():
+        return StimulusSet(folder)
+    if released:
+        about = {key: value for key, value in released.manifest.items() if key != "made_of"}
+        return write_stimuli(folder, released, about=about)
+    stimuli, gates = build_stimuli(study, size, seed=seed, own_answers=own_answers)
+    refuse_unsound(gates)
+    return write_stimuli(folder, stimuli, about=about_set(size, seed, chosen_materials(study), gates))
+
+
+def set_name(materials: Materials, size: Recipe, seed: int, own_answers: Sequence[Carrier] | None = None) -> str:
+    """Returns the name of a set's folder: a digest of all that it is made of."""
     made_of = {"tasks": _tasks_json(materials), "size": asdict(size), "seed": seed, "makers": MAKERS}
     if own_answers is not None:
         makers = [*MAKERS, carrier_pairs.MAKER, carrier_crossing.MAKER]
         made_of |= {"own_answers": [asdict(carrier) for carrier in own_answers], "makers": makers}
-    folder = study.folder / "stimuli" / digest("stimulus set", made_of)[:12]
-    if (folder / "manifest.json").exists():
-        return StimulusSet(folder)
-    stimuli, gates = build_stimuli(materials, size, seed=seed, own_answers=own_answers)
-    refuse_unsound(gates)
-    return write_stimuli(folder, stimuli, about=_about(study, materials, gates))
+    return digest("stimulus set", made_of)[:12]
 
 
 def build_stimuli(
-    materials: Materials, size: Recipe, *, seed: int, own_answers: Sequence[Carrier] | None = None
+    study: DatasheetStudy, size: str, *, seed: int, own_answers: Sequence[Carrier] | None = None
 ) -> tuple[list[Stimulus], list[GateResult]]:
     """Builds the stimuli and checks every gate: those of tier 1 on the tasks, one of tier 2 on the carriers."""
-    built, tried = _from_tasks(materials, size, seed)
-    stimuli, gates = list(built), list(tried)
+    if (released := released_set(study, size, seed)) is not None:
+        stimuli, gates = list(released), [GateResult(**gate) for gate in released.manifest["gates"]]
+    else:
+        built, tried = _from_tasks(chosen_materials(study), recipe(size), seed)
+        stimuli, gates = list(built), list(tried)
     if own_answers is None:
         return stimuli, gates
     carried, again = (
@@ -65,11 +89,34 @@ def build_stimuli(
     return stimuli + carried, [*gates, carriers_checked(own_answers, carried, again)]
 
 
+def released_set(study: DatasheetStudy, size: str, seed: int) -> StimulusSet | None:
+    """Returns the set that ships with the package, if the study is about just its tasks."""
+    if study.spec.tasks is not None or study.spec.design.graded != "crossed":
+        return None
+    found = _released().get((size, seed))
+    return found if found and found.manifest["made_of"] == release_digest(size, seed) else None
+
+
+@cache
+def _released() -> dict[tuple[str, int], StimulusSet]:
+    found = [StimulusSet(folder) for folder in sorted(RELEASED.glob("*"))]
+    return {(each.manifest["size"], each.manifest["seed"]): each for each in found}
+
+
+def release_digest(size: str, seed: int) -> str:
+    """Returns a digest of what a released set was made of: the shipped text of the families, recipe, seed, makers."""
+    return digest("release", [families_digest(), asdict(recipe(size)), seed, MAKERS])
+
+
 # Several studies of one process, such as those of a notebook, mostly have the same tasks, size and seed.
 @lru_cache(maxsize=2)
 def _from_tasks(materials: Materials, size: Recipe, seed: int) -> tuple[tuple[Stimulus, ...], tuple[GateResult, ...]]:
-    stimuli = tuple(datasheet_stimuli(materials, size, seed=seed))
-    return stimuli, tuple(try_gates(materials, stimuli, datasheet_stimuli(materials, size, seed=seed)))
+    once, again = (
+        counted(datasheet_stimuli(materials, size, seed=seed), f"test cases made{turn}")
+        for turn in ("", " again to check")
+    )
+    stimuli = tuple(once)
+    return stimuli, tuple(counted(try_gates(materials, stimuli, again), "gates tried"))
 
 
 def chosen_own_answers(study: DatasheetStudy) -> list[Carrier] | None:
@@ -161,11 +208,12 @@ def _tasks_json(materials: Materials) -> Json:
     ]
 
 
-def _about(study: DatasheetStudy, materials: Materials, gates: Sequence[GateResult]) -> dict[str, Json]:
+def about_set(size: str, seed: int, materials: Materials, gates: Sequence[GateResult]) -> dict[str, Json]:
+    """Returns what the manifest of a set says about it."""
     return {
-        "size": study.spec.design.size,
-        "seed": study.spec.seed,
-        "graded": study.spec.design.graded,
+        "size": size,
+        "seed": seed,
+        "graded": "crossed" if materials.twins else "filler",
         "tasks": materials.ids,
         "task_families": dict(Counter(task.family for task in materials.of_each())),
         "domains": dict(Counter(task.domain for task in materials.of_each())),

@@ -4,12 +4,14 @@ A crossed family says for each fact what asks for it, and gives twins. A family 
 better answers a judge can tell by their style: it serves to compare with the paper that first used such a ladder.
 """
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -230,10 +232,22 @@ def filler_tasks() -> tuple[Task, ...]:
     return tuple(task for document in _documents("filler_families") for task in read_tasks(document))
 
 
+@cache
+def families_digest() -> str:
+    """A digest of the text of the crossed families that ship."""
+    found = hashlib.sha256()
+    for path in _shipped("families"):
+        found.update(f"{path.name}\n".encode() + path.read_bytes())
+    return found.hexdigest()
+
+
 def _documents(folder: str) -> list[YamlDocument]:
+    return [parse_yaml(path.read_text(encoding="utf-8"), name=path.name) for path in _shipped(folder)]
+
+
+def _shipped(folder: str) -> list[Traversable]:
     found = (files("umpirical.stimuli.controlled") / folder).iterdir()
-    paths = sorted((path for path in found if path.name.endswith(".yaml")), key=lambda path: path.name)
-    return [parse_yaml(path.read_text(encoding="utf-8"), name=path.name) for path in paths]
+    return sorted((path for path in found if path.name.endswith(".yaml")), key=lambda path: path.name)
 
 
 def is_crossed(document: YamlDocument) -> bool:

@@ -439,14 +439,15 @@ def bag_of_words(stimuli: Sequence[Stimulus]) -> GateResult:
         sides[1].update(words_of(lesser))
     if len(counts) < 2:  # nothing left to learn on
         return GateResult("bag-of-words", passed=True, found="one task family", allowed="reported", blocks=False)
-    totals = [sum(side, Counter[str]()) for side in zip(*counts.values(), strict=True)]
-    learnt = {family: _log_odds(totals[0] - own[0], totals[1] - own[1]) for family, own in counts.items()}
+    totals = [Counter[str](), Counter[str]()]
+    for sides in counts.values():
+        for total, side in zip(totals, sides, strict=True):
+            total.update(side)
+    learnt = {family: _LogOdds(totals, own) for family, own in counts.items()}
     right = 0.0
     for family, better, lesser in directed:
         weights = learnt[family]
-        lead = sum(weights.get(word, 0.0) for word in words_of(better)) - sum(
-            weights.get(word, 0.0) for word in words_of(lesser)
-        )
+        lead = sum(map(weights.__getitem__, words_of(better))) - sum(map(weights.__getitem__, words_of(lesser)))
         right += 1.0 if lead > 0 else 0.5 if lead == 0 else 0.0
     found = f"{right / len(directed):.3f} on graded, trained on the other {len(counts) - 1} families"
     return GateResult("bag-of-words", passed=True, found=found, allowed="reported", blocks=False)
@@ -473,12 +474,19 @@ def _better_first(stimulus: Stimulus) -> tuple[str, str]:
     return (v, u) if worse_first else (u, v)
 
 
-def _log_odds(better: Counter[str], lesser: Counter[str]) -> dict[str, float]:
-    n, m = better.total(), lesser.total()
-    return {
-        word: math.log((better[word] + 1) / (n + 1) * (m + 1) / (lesser[word] + 1))
-        for word in better.keys() | lesser.keys()
-    }
+class _LogOdds(dict[str, float]):
+    """The weight of a word in all families but one, worked out when it is looked up; 0 for a word of that one alone."""
+
+    def __init__(self, totals: Sequence[Counter[str]], own: Sequence[Counter[str]]) -> None:
+        super().__init__()
+        self._totals, self._own = totals, own
+        self._sizes = [total.total() - mine.total() for total, mine in zip(totals, own, strict=True)]
+
+    def __missing__(self, word: str) -> float:
+        better, lesser = (total[word] - mine[word] for total, mine in zip(self._totals, self._own, strict=True))
+        n, m = self._sizes
+        self[word] = math.log((better + 1) / (n + 1) * (m + 1) / (lesser + 1)) if better or lesser else 0.0
+        return self[word]
 
 
 # All gates on one stimulus set.

@@ -99,7 +99,12 @@ def _overlap(text: str, words: frozenset[str]) -> float:
 def _counts(sentence: str) -> tuple[int, int]:
     """Words and syllables, by groups of vowels."""
     words = _WORD.findall(sentence)
-    return len(words), sum(max(1, len(_VOWELS.findall(word))) for word in words)
+    return len(words), sum(map(_syllables, words))
+
+
+@lru_cache(maxsize=1 << 14)
+def _syllables(word: str) -> int:
+    return max(1, len(_VOWELS.findall(word)))
 
 
 @lru_cache(maxsize=1 << 15)

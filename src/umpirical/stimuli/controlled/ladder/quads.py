@@ -133,19 +133,20 @@ class QuadMaker:
         """Two texts worded differently in every slot, the first better under the first version. One is transformed."""
         order = chain(task, self.index)
         more, less = (frozenset(order[: round(level * task.grain)]) for level in (base + delta, base))
-        wordings = self._wordings(more, less, rng)
-        told = self._told(more, less, wordings)
+        first, second = self._wordings(more, less, rng)
+        told = self._told(more, less, first, second)
         ranked = self.balance.ranked(self.twin.kind, delta, told)
         names = list(TRANSFORMS)
         start = rank + int(2 * delta)
         for place in range(len(names)):
             # A transform that finds nothing to change passes its turn to the next.
             stratum = names[(start + place) % len(names)]
-            if chosen := self._first_even(more, less, (wordings[n] for n in ranked), stratum, rng):
+            wordings = ((tuple(first[n].tolist()), tuple(second[n].tolist())) for n in ranked)
+            if chosen := self._first_even(more, less, wordings, stratum, rng):
                 self._count(chosen, delta)
                 return chosen, stratum
         # The checkers find in none of them what was meant: the task is not sound, and the gates say so.
-        texts = self._texts(more, less, wordings[ranked[0]])
+        texts = self._texts(more, less, (tuple(first[ranked[0]].tolist()), tuple(second[ranked[0]].tolist())))
         return (joined(texts[0], task.layout), joined(texts[1], task.layout)), PLAIN
 
     def _first_even(
@@ -170,17 +171,15 @@ class QuadMaker:
                 first = first or pair
         return first
 
-    def _told(
-        self, more: frozenset[int], less: frozenset[int], wordings: Sequence[tuple[Wording, Wording]]
-    ) -> NDArray[np.int64]:
+    def _told(self, more: frozenset[int], less: frozenset[int], *wordings: NDArray[np.int64]) -> NDArray[np.int64]:
         """What each matcher says of each pair of wordings: under the first version, less what it says under the other.
 
         The texts are taken as they are before a transform, which seldom matters to a matcher.
         """
         slots, choices = np.arange(len(self._first.facts)), int(max(self._first.wordings))
         first, second = (
-            (2 * slots + np.array([slot not in present for slot in slots])) * choices + np.array(worded)
-            for present, worded in zip((more, less), zip(*wordings, strict=True), strict=True)
+            (2 * slots + np.array([slot not in present for slot in slots])) * choices + worded
+            for present, worded in zip((more, less), wordings, strict=True)
         )
         a, b = self._table.told(self.twin.versions, first, second)
         return a - b
@@ -215,8 +214,8 @@ class QuadMaker:
 
     def _wordings(
         self, more: frozenset[int], less: frozenset[int], rng: np.random.Generator
-    ) -> list[tuple[Wording, Wording]]:
-        """The most equally long of many pairs of wordings that differ in every slot."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The most equally long of many pairs of wordings that differ in every slot: the ones, and the others."""
         choices = self._first.wordings
         first = rng.integers(choices, size=(MOST_DRAWS, len(choices)))
         second = (first + rng.integers(1, np.maximum(choices, 2), size=first.shape)) % choices
@@ -228,7 +227,7 @@ class QuadMaker:
         gaps = length_gaps(lengths[0], lengths[1], self._first.layout)
         count = max(FEW, min(MANY, int((gaps == 0).sum())))
         kept = np.argsort(gaps, kind="stable")[:count]
-        return [(tuple(first[n].tolist()), tuple(second[n].tolist())) for n in kept]
+        return first[kept], second[kept]
 
     def _pair(
         self,

@@ -139,13 +139,14 @@ class _Counts:
     """How often each part occurs in each statement. Whole numbers, so that no sum depends on its order."""
 
     def __init__(self, cut: Cut, rows: Sequence[str]) -> None:
-        bags = [Counter(cut(row)) for row in rows]
-        parts = dict.fromkeys(chain.from_iterable(bags))
-        self._places = {part: place for place, part in enumerate(parts)}
+        cuts = [cut(row) for row in rows]
+        parts = list(chain.from_iterable(cuts))
+        self._places = {part: place for place, part in enumerate(dict.fromkeys(parts))}
+        columns = np.fromiter(map(self._places.__getitem__, parts), dtype=np.intp, count=len(parts))
+        numbers = np.repeat(np.arange(len(rows)), list(map(len, cuts))) * len(self._places) + columns
+        counts = np.bincount(numbers, minlength=len(rows) * len(self._places))
         # Single precision holds whole numbers up to 16 million.
-        self._counts = np.zeros((len(bags), len(parts)), dtype=np.float32)
-        for row, bag in zip(self._counts, bags, strict=True):
-            row[[self._places[part] for part in bag]] = list(bag.values())
+        self._counts = counts.reshape(len(rows), -1).astype(np.float32)
 
     def scorer(self, likeness: Likeness, asked: Bag) -> "_Scorer":
         """Scores texts by what they have in common with `asked`."""
@@ -239,7 +240,7 @@ def _bag(cut: Cut, text: str) -> Bag:
 @lru_cache(maxsize=1 << 10)
 def _found(cut: Cut, text: str, layout: Layout) -> _Found:
     parts = Counter(chain.from_iterable(map(cut, statements(text, layout))))
-    return _Found(parts, parts.total(), sum(count * count for count in parts.values()))
+    return _Found(parts, parts.total(), sum(map(mul, parts.values(), parts.values())))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -195,11 +195,15 @@ and a joined one counts as one word or as four pieces."""
 
 def length_gap(first: str, second: str, layout: Layout = PROSE) -> int:
     """By how many tokens two candidates differ beyond what is allowed, in the worse of the two counts."""
-    return int(length_gaps(np.array(_lengths(first)), np.array(_lengths(second)), layout))
+    share = MOST_SHARE[layout]
+    return max(
+        max(0, abs(one - other) - max(MOST_TOKENS, int(share * max(one, other))))
+        for one, other in zip(_lengths(first), _lengths(second), strict=True)
+    )
 
 
 def length_gaps(first: NDArray[np.int64], second: NDArray[np.int64], layout: Layout) -> NDArray[np.int64]:
-    """The same for many pairs at once: the last axis is the way to count."""
+    """The same for many pairs at once, in arrays: the last axis is the way to count."""
     allowed = np.maximum(MOST_TOKENS, (MOST_SHARE[layout] * np.maximum(first, second)).astype(np.int64))
     gaps: NDArray[np.int64] = np.maximum(0, np.abs(first - second) - allowed).max(axis=-1)
     return gaps
