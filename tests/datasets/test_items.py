@@ -228,7 +228,7 @@ def test_a_file_whose_ending_says_no_format_needs_one(tmp_path):
     error = refusal(path)
     assert isinstance(error, UsageError)
     assert "unknown file ending '.txt'" in str(error)
-    assert error.fix == "add under dataset:  format: csv or jsonl or parquet or huggingface"
+    assert error.fix == "add under dataset:  format: csv or jsonl or parquet or xlsx or huggingface"
     items, summary = read(path, format="csv")
     assert (len(items), summary.format) == (3, "csv")
 

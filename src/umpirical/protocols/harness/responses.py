@@ -309,10 +309,10 @@ def _temperatures(config: HarnessConfig) -> dict[str, Any]:
         config.number(f"{SYNTHETIC_DATA}.{name}", usual)
         for name, usual in (("initial_temp", 1.0), ("temp_increment", 0.1), ("max_temp_cap", 1.3))
     )
-    steps = int((most - first) / step + 1e-6) if step > 0 else 0
-    if steps > 100:
-        raise config.error(f"{SYNTHETIC_DATA}.temp_increment", f"{steps + 1} temperatures are too many")
-    temperatures = [round(first + step * number, 4) for number in range(max(steps, 0) + 1)]
+    steps = (most - first) / step + 1e-6 if step > 0 else 0.0
+    if not steps <= 100:
+        raise config.error(f"{SYNTHETIC_DATA}.temp_increment", "more than 100 temperatures are too many")
+    temperatures = [round(first + step * number, 4) for number in range(max(int(steps), 0) + 1)]
     tries = max(1, config.count(f"{SYNTHETIC_DATA}.max_consecutive_failures", 3))
     for name in ("initial_temp", "temp_increment", "max_temp_cap"):
         config.kept(
