@@ -153,6 +153,9 @@ def test_a_datasheet_and_its_report_need_no_extra_and_import_no_integration(buil
     done = run("report", str(folder))
     assert (done.returncode, (folder / "datasheet.html").is_file()) == (4, True), done.stderr
     assert done.stderr.splitlines()[-1] == "INTEGRATIONS []"
+    # The view needs no extra either: it is loaded, and refuses an address that others can reach.
+    done = run("view", str(tmp_path), "--host", "192.0.2.7")
+    assert (done.returncode, "will not expose the view" in done.stderr) == (2, True), done.stderr
     # The absence is real: what needs an extra says which, and it is the integration in the wheel that says so.
     done = run("datasheet", "openai/gpt-4o", "--yes", "--trust")
     assert "umpirical[inspect]" in done.stderr

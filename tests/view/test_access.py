@@ -20,6 +20,7 @@ PATHS = [
     "{run}/trials",
     "{run}/trials/0",
     "/judges/0123",
+    "/compare?run=a&run=b",
     "/documents/0123",
 ]
 

@@ -81,6 +81,25 @@ def test_ticked_runs_are_compared(both):
     assert both.get(path).text == answer.text
 
 
+@pytest.mark.browser
+def test_two_ticks_lead_to_the_comparison_in_a_browser(browser, both):
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = browser.new_context(viewport={"width": 390, "height": 844}, bypass_csp=True)
+    page = context.new_page()
+    page.goto(f"{both.url}/join/{both.token}")
+    for box in page.get_by_role("checkbox").all():
+        box.check()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.get_by_role("button", name="Compare the ticked runs").click()
+    # While it is made, and once it is there.
+    for _ in range(2):
+        assert Axe().run(page).response["violations"] == []
+        page.get_by_role("heading", name="Side by side").wait_for(timeout=120_000)
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+    context.close()
+
+
 @pytest.mark.parametrize(
     ("query", "status"),
     [("", 400), ("run={0}", 400), ("run={0}&run={0}", 400), ("run={0}&run=nowhere", 404), ("run=..%2F..&run=a", 404)],

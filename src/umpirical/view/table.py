@@ -143,6 +143,8 @@ class Shares:
         # A link to what went wrong leads to an empty list where nothing did.
         self._known["result"] |= {each: each for each in RESULTS}
         self._totals: dict[Filters, int] = {}
+        self._options: dict[tuple[str, Filters], list[Option]] = {}
+        self._groups: dict[Filters, list[Filters]] = {}
 
     def total(self, filters: Filters = Filters()) -> int:  # noqa: B008  # it cannot be changed
         """Returns how many trials there are by these filters."""
@@ -166,6 +168,12 @@ class Shares:
 
     def options(self, name: str, filters: Filters) -> list[Option]:
         """Returns the values of one filter, each with its count under all the others."""
+        key = name, Filters(filters.chosen)
+        if key not in self._options:
+            self._options[key] = self._counted(*key)
+        return self._options[key]
+
+    def _counted(self, name: str, filters: Filters) -> list[Option]:
         place, counts = _PLACES[name], Counter[Value]()
         for key, count in self._chosen(filters.without(name)):
             if key[place] is not None:
@@ -180,6 +188,12 @@ class Shares:
 
     def groups(self, filters: Filters) -> list[Filters]:
         """Returns the filters of the stretches of a list, in order. In each, trials are in the order of the plan."""
+        key = replace(filters, search="")
+        if key not in self._groups:
+            self._groups[key] = self._stretches(key)
+        return self._groups[key]
+
+    def _stretches(self, filters: Filters) -> list[Filters]:
         names = SORTS[filters.sort]
         found = {tuple(key[_PLACES[name]] for name in names) for key, _ in self._chosen(filters)}
         ordered = sorted(found, key=lambda values: [*map(_order, values)], reverse=filters.is_reversed)

@@ -16,6 +16,9 @@ document.addEventListener("keydown", (event) => {
   if (way && at === document.body) document.querySelector(`.way ${way}`)?.click();
 });
 
+// A comparison that is being made appears once it is ready.
+if (document.getElementById("waiting")) setTimeout(() => location.reload(), 2000);
+
 // Keeps the page of a run in progress up to date. Without it the page reloads every ten seconds.
 (() => {
   const place = document.getElementById("live");
