@@ -88,8 +88,15 @@
       told = performance.now();
       say(`${arrived} new, ${numbers.left} left`);
     }
-    if (empty === "review" && numbers.left) ask(`${find("#screen").dataset.address}/next`, { method: "POST", body: new URLSearchParams() });
-    if (empty === "disputes" && numbers.disputed) ask(location.pathname);
+    if (empty === "review" && numbers.left) refresh(`${find("#screen").dataset.address}/next`, { method: "POST", body: new URLSearchParams() });
+    if (empty === "disputes" && numbers.disputed) refresh(location.pathname);
+  }
+
+  // The numbers may be older than the page. If there is still nothing, what was refused stays on the screen.
+  async function refresh(address, options) {
+    const refused = find(".refused");
+    await ask(address, options);
+    if (refused && !find(".refused") && find("#screen").dataset.empty) find("#trouble").before(refused);
   }
 
   function reject(on) {
