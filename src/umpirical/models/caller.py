@@ -72,7 +72,7 @@ class CallFailed(Exception):
     sent: str = ""
     """As in Reply."""
     down: bool = False
-    """Whether the server cannot be reached, or says that it is not available: nothing was worked on."""
+    """Whether the server cannot be reached, or says that it is not available."""
     lasting: bool = False
     """Whether another attempt would end in the same way, although failures of this kind may pass."""
 
@@ -297,7 +297,8 @@ class _Call:
     def failed(self, failed: CallFailed, reservation: Reservation | None) -> None:
         self.rate_limited += failed.kind == "rate-limited"
         self.sent = failed.sent or self.sent
-        if failed.turned_down and reservation is not None:
+        # A server that is not available has not begun to answer. A batch it may have made all the same.
+        if (failed.turned_down or failed.down) and reservation is not None:
             reservation.not_billed()
 
     def book(self, reservation: Reservation, usage: Usage, received: Received | None) -> None:

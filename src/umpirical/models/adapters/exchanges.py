@@ -492,9 +492,8 @@ def status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallF
     if status == 429:
         return CallFailed("rate-limited", detail, retry_after=retry_after, busy=True, turned_down=True)
     if status == 408 or status >= 500:
-        # What says that it is not available, or overloaded, has not begun with the work.
         busy = status in (503, 529)
-        return CallFailed("server-error", detail, retry_after=retry_after, busy=busy, turned_down=busy, down=busy)
+        return CallFailed("server-error", detail, retry_after=retry_after, busy=busy, down=busy)
     return CallFailed("rejected", detail, turned_down=status >= 400)
 
 
