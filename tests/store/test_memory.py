@@ -4,9 +4,11 @@ import math
 import os
 
 import pytest
+from jinja2 import DictLoader
 from pydantic import TypeAdapter
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Undefined
+from umpirical.reports import pages
 from umpirical.store.memory import MOST, kept_folder, remembered
 
 CODE = ("umpirical.domain",)
@@ -97,3 +99,17 @@ def test_without_a_folder_to_write_to_everything_is_computed(tmp_path):
     compute = Counted([1.0])
     assert [remembered("numbers", "a", CODE, NUMBERS, compute) for _ in range(2)] == [[1.0], [1.0]]
     assert (compute.times, kept_folder("numbers")) == (2, None)
+
+
+def test_a_template_that_does_not_escape_is_neither_kept_nor_taken(tmp_path):
+    place = tmp_path / "compiled"
+    place.mkdir()
+    escaping = pages.environment("umpirical.protocols.datasheet").overlay(
+        loader=DictLoader({"page": "{{ text }}"}), bytecode_cache=pages._Compiled(str(place))
+    )
+    unescaped = escaping.overlay(autoescape=False)
+    assert unescaped.get_template("page").render(text="<b>") == "<b>"
+    assert list(place.iterdir()) == []
+    assert escaping.get_template("page").render(text="<b>") == "&lt;b&gt;"
+    assert len(list(place.iterdir())) == 1
+    assert escaping.overlay(autoescape=False).get_template("page").render(text="<b>") == "<b>"

@@ -56,11 +56,23 @@ def environment(package: str) -> Environment:
 
 
 class _Compiled(FileSystemBytecodeCache):
-    """Templates that were compiled before. A disk that is full or read-only stops no report."""
+    """Templates that were compiled before. A disk that is full or read-only stops no report.
+
+    Their names say nothing of how they were compiled, so those that do not escape are neither kept nor taken.
+    """
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if _escapes(bucket.environment):
+            super().load_bytecode(bucket)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        with suppress(OSError):
-            super().dump_bytecode(bucket)
+        if _escapes(bucket.environment):
+            with suppress(OSError):
+                super().dump_bytecode(bucket)
+
+
+def _escapes(templates: Environment) -> bool:
+    return templates.autoescape is True and templates.finalize is _output
 
 
 def _output(value: object) -> object:
