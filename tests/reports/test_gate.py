@@ -55,7 +55,7 @@ def test_an_open_check_says_what_its_nearest_way_needs():
     far = check(verdict="FAIL", state="open", cures=[cure], why="45% (must be at most 10%)")
     [found] = own_checks([far])
     assert (found.more_needed, found.unit) == (327, "pair")
-    assert found.why.endswith("needs about 327 more pairs for both-orders sensitivity at a 5-requirement difference)")
+    assert found.why.endswith("both-orders sensitivity at a 5-requirement difference needs about 327 more pairs)")
     near = check(verdict="INCONCLUSIVE", state="open", cures=[cure], more_needed=12, unit="prompt", why="near")
     [found] = own_checks([near])
     assert (found.more_needed, found.unit, found.why) == (12, "prompt", "near")

@@ -9,7 +9,7 @@ from tests.stimuli.released import SIZES, about, folder_of, gates, made
 from umpirical.protocols.datasheet import stimuli
 from umpirical.protocols.datasheet.stimuli import RELEASED, build_stimuli, released_set, write_stimulus_set
 from umpirical.stimuli.controlled import datasheet_set
-from umpirical.stimuli.controlled.datasheet_set import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import DECIDED, RECIPES
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.study.file import parse_study
 
@@ -40,8 +40,8 @@ def test_a_study_of_the_built_in_tasks_takes_the_released_set_and_makes_nothing(
     monkeypatch.setattr(stimuli, "chosen_materials", None)
     study = study_of(tmp_path)
     kept = write_stimulus_set(study)
-    assert kept.folder == tmp_path / "stimuli" / folder_of("standard").name
-    assert list(kept) == build_stimuli(study, "standard", seed=1)[0]
+    assert kept.folder == tmp_path / "stimuli" / folder_of(DECIDED).name
+    assert list(kept) == build_stimuli(study, DECIDED, seed=1)[0]
     assert len(kept.manifest["gates"]) == 15
     assert "made_of" not in kept.manifest
 
