@@ -1,4 +1,4 @@
-"""Umpirical measures LLM judges as measuring instruments, before anyone trusts their scores."""
+"""Umpirical tests LLM judges before you trust their scores."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -367,3 +367,39 @@ print(report.measure("failure-rate").result.numerator)
     )
     # A busy machine may be late with others too.
     assert float(done.stdout or 0) >= 2, done.stderr
+
+
+@pytest.mark.parametrize(("grace", "said"), [("0.1", ["given up"]), ("60", ["finished"])])
+def test_after_sigterm_calls_may_finish_for_a_while_and_are_given_up_then(grace, said):
+    """Whatever runs there, it raises Terminated; and what the process does after that is something new."""
+    script = """
+import asyncio, os, signal, sys
+from umpirical.domain.errors import Terminated
+from umpirical.runs import loop
+
+loop.GRACE = float(sys.argv[1])
+
+async def call():
+    os.kill(os.getpid(), signal.SIGTERM)
+    try:
+        await asyncio.sleep(1)
+        print("finished")
+    except asyncio.CancelledError:
+        print("given up")
+        raise
+
+try:
+    loop.run_on_loop(call())
+except Terminated as ended:
+    print(ended.exit_code, loop.told_to_end())
+
+async def more():
+    return "the loop lives"
+
+print(loop.run_on_loop(more()))
+print(signal.getsignal(signal.SIGTERM) is signal.SIG_DFL)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, grace], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout.splitlines() == [*said, "5 False", "the loop lives", "True"], done.stderr

@@ -238,7 +238,7 @@ def test_data_without_labels_is_never_labelled_by_the_judge(umpirical, tmp_path)
         ({"admin__dataset_config__dataset_name": "../../../secret.csv"}, "is outside"),
         ({"admin__dataset_config__default_params_path__rubric": "/etc/passwd"}, "is outside"),
         ({"admin__dataset_config__default_params_path__rubric": "link.txt"}, "is outside"),
-        ({"admin__dataset_config__default_params_path__rubric": "nowhere.txt"}, "there is no file nowhere.txt"),
+        ({"admin__dataset_config__default_params_path__rubric": "nowhere.txt"}, "has no file nowhere.txt"),
         ({"admin__evaluation_config__template": "../../../secret"}, "is outside"),
         ({"synthetic_data_params__seed": "87; rm"}, "expected a number"),
         ({"synthetic_data_params__temp_increment": 1e-9}, "too many"),

@@ -151,4 +151,4 @@ def test_a_result_file_without_scores_is_refused_with_its_place(umpirical, tmp_p
     rows = [{name: value for name, value in row.items() if name != "validation_score"} for row in flips()]
     write_csv(tmp_path / "label_flip_results_a.csv", rows)
     code, _, err = umpirical("measure", tmp_path)
-    assert (code, "label_flip_results_a.csv:2: there is no column validation_score" in err) == (2, True), err
+    assert (code, "label_flip_results_a.csv:2: the column validation_score is missing" in err) == (2, True), err

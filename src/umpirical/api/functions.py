@@ -104,7 +104,7 @@ def datasheet(judge: object, options: DatasheetKeywords) -> "Report[Datasheet]":
     price and nothing is sent. `prices` are dollars per million tokens in and out, by model. `allow_unpriced` permits
     models with unknown prices. Four preflight calls check that replies can be parsed; if not,
     `umpirical.domain.errors.JudgeUnreadable` shows what came back. Set `preflight` to False to skip them. If a
-    server goes down during the run, it is waited for, up to `wait_for_server` minutes.
+    server goes down during the run, the run waits for it, up to `wait_for_server` minutes.
 
     A study file or judge file can name servers, API keys and code to run. The first time,
     `umpirical.domain.errors.NotTrusted` lists them and stops; `trust` approves them.

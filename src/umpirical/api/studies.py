@@ -76,7 +76,7 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     Raises NotTrusted unless `agree`, or what the options say of trust, agrees to what files say about the judges.
     """
     folder, variants, repeats, seed = Path(options.folder), options.variants, options.repeats, options.seed
-    until = options.until or ("asked" if options.size else "decided")
+    until = options.until or ("asked" if (options.size or DECIDED) != DECIDED else "decided")
     size = options.size or (DECIDED if until == "decided" else STANDARD)
     recipe(size)
     # A mapping may say more than an option of the command line can.

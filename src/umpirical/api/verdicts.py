@@ -208,7 +208,7 @@ class MeasuredVerdicts:
         for each in self.passes:
             alike = [one for one in self.measures if one.name == "accuracy"]
             part = next((one for one in alike if getattr(one, "group", "").endswith(f"={each.stratum}")), None)
-            # With one stratum, there are no parts.
+            # A single stratum is not measured separately.
             here = part or (alike[0] if len(self.passes) == 1 and alike else None)
             theirs = f"{numbers.rate(each.passed / each.total)} ({each.passed}/{each.total})"
             rows.append((each.stratum, theirs, "no label" if here is None else measure_words(here)))

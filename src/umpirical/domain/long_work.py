@@ -1,4 +1,4 @@
-"""Work that takes seconds and asks no model: whoever listens is told how far it is."""
+"""Progress of slow work that calls no model. A listener is told after each step."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar

@@ -1,7 +1,6 @@
-"""Outages: a server that has answered, and answers nobody any more, is waited for.
+"""Outages: if a server has answered and goes down, all calls wait for it.
 
-All calls wait in a row. The first asks again, ever less often; its answer sets the others free. Only what was certainly
-not worked on is waited for, and only until it is too long ago that anything was answered.
+One of them asks again, less and less often. Its answer lets the others go on. If the outage lasts too long, calls fail.
 """
 
 import asyncio

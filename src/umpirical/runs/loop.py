@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
@@ -85,10 +85,6 @@ def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
             loop.call_soon_threadsafe(job.start)
             stopper.watch(job.cancel)
             return job.done.result()
-    except CancelledError:
-        if told_to_end():
-            raise Terminated from None
-        raise
     except KeyboardInterrupt:
         job.cancel()
         # Answers are paid for, so they are stored before the process may exit.
@@ -100,7 +96,7 @@ def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def _ending_on_sigterm(cancel: Callable[[], None]) -> Iterator[None]:
-    """On SIGTERM, has the work end by itself, and cancels it if it takes too long.
+    """On SIGTERM, has the work end by itself, cancels it if it takes too long, and raises Terminated.
 
     A program that handles SIGTERM itself goes on doing so. Ray's own handler would end the process at once.
     """
@@ -109,7 +105,6 @@ def _ending_on_sigterm(cancel: Callable[[], None]) -> Iterator[None]:
     if theirs or threading.current_thread() is not threading.main_thread():
         yield
         return
-    _told_to_end.clear()
     timer = threading.Timer(GRACE, cancel)
     timer.daemon = True
 
@@ -121,9 +116,17 @@ def _ending_on_sigterm(cancel: Callable[[], None]) -> Iterator[None]:
     signal.signal(signal.SIGTERM, end)
     try:
         yield
+    except asyncio.CancelledError:
+        if not told_to_end():
+            raise
     finally:
         timer.cancel()
         signal.signal(signal.SIGTERM, before)
+        told = told_to_end()
+        # What else this process does, if it lives on, is something new.
+        _told_to_end.clear()
+    if told:
+        raise Terminated
 
 
 class _Job(Generic[T]):

@@ -1,6 +1,6 @@
 """Result files of the Judge Reliability Harness: one for each test and judge, with the label that a validator gave.
 
-The harness saves an error of a call as the score False. Here it is no verdict.
+If a call fails, the harness saves the score False. Here, such a row has no verdict.
 """
 
 from collections import Counter, defaultdict
@@ -43,7 +43,7 @@ NOTES = (
 
 
 def read_harness(path: Path, _: Asking) -> VerdictFile:
-    """Reads one file, or all result files of a folder. A majority vote of several judges is a judge of its own."""
+    """Reads one file, or all result files of a folder. Several judges get one more: their majority vote."""
     files = [path] if path.is_file() else _result_files(path)
     verdicts: list[PastVerdict] = []
     passes: list[PassRate] = []
@@ -80,7 +80,7 @@ def _test(row: Row, file: Path) -> str:
 def _check(row: Row) -> None:
     if missing := sorted(MARKS - row.values.keys()):
         fix = "name a file that the harness has written as TEST_results_JUDGE.csv"
-        raise ConfigError(f"there is no column {missing[0]}", where=row.place, fix=fix)
+        raise ConfigError(f"the column {missing[0]} is missing", where=row.place, fix=fix)
 
 
 def _verdict(row: Row, judge: str, test: str) -> PastVerdict:
@@ -122,7 +122,7 @@ def _normal(value: object) -> object:
 def _passed(rows: Sequence[Row]) -> int:
     """Returns how many rows the harness counts as passed: errors are the score False, and count as well.
 
-    If the scores, or the labels, are not all of one type, it takes whatever is no number for 0.
+    If scores and labels mix numbers and words, it counts every word as 0.
     """
     pairs = [tuple(_normal(row.values[column]) for column in ("autograder_score", "validation_score")) for row in rows]
     kinds = [{number_of(str(pair[side])) is None for pair in pairs} for side in (0, 1)]
@@ -141,7 +141,7 @@ MAJORITY = "majority vote"
 
 
 def _majority(verdicts: Iterable[PastVerdict]) -> Iterator[PastVerdict]:
-    """Yields what most of the judges say of each item; a tie is no verdict, and neither is less than half of all."""
+    """Yields the majority vote on each item. Without a majority of all judges, there is no verdict."""
     by_item: dict[str, dict[str, PastVerdict]] = {}
     judges = set()
     for verdict in verdicts:

@@ -179,7 +179,7 @@ def _label(point: PlanePoint, placed: list[tuple[float, float, float]]) -> Plane
 def short_name(name: str) -> str:
     """Returns a name as a chart has room for it; the list above the charts has all of it.
 
-    What is last often tells names apart: a size, a version, a prompt or a run.
+    The end of a name often tells two apart: a size, a version, a prompt or a run.
 
     >>> short_name("careful"), short_name("qwen2.5-coder-32b-instruct")
     ('careful', 'qwen2.5…instruct')

@@ -105,11 +105,11 @@ class DatasheetDesignSpec(DesignSpec):
     @classmethod
     def _all_of_it(cls, given: Any) -> Any:  # noqa: ANN401  # whatever was written
         """Asks everything if somebody says how much that is, or compares with the paper."""
-        if not isinstance(given, Mapping) or "until" in given:
-            asked = isinstance(given, Mapping) and given["until"] == "asked"
-            return {"size": STANDARD, **given} if asked else given
-        fixed = "size" in given or given.get("graded") == "filler"
-        return {"size": STANDARD, "until": "asked", **given} if fixed else given
+        if not isinstance(given, Mapping):
+            return given
+        fixed = given.get("size", DECIDED) != DECIDED or given.get("graded") == "filler"
+        asked = given.get("until", "asked" if fixed else "decided") == "asked"
+        return {"size": STANDARD, "until": "asked", **given} if asked else given
 
     @model_validator(mode="after")
     def _whole_baseline(self) -> "DatasheetDesignSpec":

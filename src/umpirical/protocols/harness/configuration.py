@@ -130,7 +130,7 @@ class HarnessConfig:
         if not path.is_relative_to(folder.resolve()):
             raise self.error(key, f"{name} is outside {folder}", fix="copy it into the folder")
         if not path.is_file():
-            raise self.error(key, f"there is no file {name} in {folder}", fix="put it there, or remove the key")
+            raise self.error(key, f"{folder} has no file {name}", fix="put it there, or remove the key")
         return path
 
     def error(self, key: str, message: str, *, fix: str = "") -> ConfigError:
@@ -152,7 +152,7 @@ class HarnessConfig:
         self._told |= {leaf: told for leaf in self._values if _belongs(leaf, key) and leaf not in self._told}
 
     def report(self) -> Iterator[tuple[str, Told]]:
-        """Yields every key of the file, in its order. A key that nothing has used is dropped in so many words."""
+        """Yields every key of the file, in its order. A key that nothing has used counts as dropped."""
         for key, why in DROPPED.items():
             self.dropped(key, why)
         known = [*self._asked, *DROPPED]

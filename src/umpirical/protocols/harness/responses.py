@@ -216,7 +216,7 @@ def _columns(
             found[ours] = column
             config.kept(key, f"dataset.columns.{ours}: {column}")
         else:
-            config.dropped(key, "there is no such column")
+            config.dropped(key, "the data has no such column")
     if "response" not in found:
         raise config.error(mapped, "names no column for the response", fix="add  response: COLUMN")
     if "id" in found and not profiles[found["id"]].distinct:

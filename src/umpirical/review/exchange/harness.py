@@ -54,7 +54,7 @@ def _plain(label: str) -> str | float:
 
 def _text(row: Row, column: str) -> str:
     if column not in row.values:
-        raise BadLine(row.place, f"there is no column {column}")
+        raise BadLine(row.place, f"the column {column} is missing")
     return "" if is_missing(row.values[column]) else plain_text(row.values[column])
 
 

@@ -245,6 +245,23 @@ def test_the_rounds_are_drawn_from_the_answers_so_far(careful):
     assert finished_run(careful.folder).record == careful.record
 
 
+@pytest.mark.parametrize(
+    ("design", "until"),
+    [
+        ("", "decided"),
+        ("size: decided", "decided"),
+        ("size: screen", "asked"),
+        ("graded: filler", "asked"),
+        ("size: screen, until: decided", "decided"),
+        ("until: asked", "asked"),
+    ],
+)
+def test_a_study_asks_until_decided_unless_it_says_how_much(tmp_path, design, until):
+    judge = "{name: j, model: {adapter: simulated, name: careful}}"
+    study = parse_study(f"study: s\ndesign: {{{design}}}\njudges: [{judge}]\n", tmp_path)
+    assert study.spec.design.until == until
+
+
 def test_what_it_may_be_is_said(tmp_path):
     with pytest.raises(UsageError, match="until"):
         study_of(tmp_path, until="soon")
