@@ -28,6 +28,8 @@ class Family(StrEnum):
     """Two answers, each of which meets a requirement that the other does not."""
     LENGTH = "length"
     """Two answers of equal content, one of them longer."""
+    FINE = "fine"
+    """Two long answers, one of which has a few details wrong that have to be worked out."""
     CONFLICT = "conflict"
     """Two answers, the longer of which meets one requirement fewer."""
     OWN_GRADED = "own-graded"

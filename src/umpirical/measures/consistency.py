@@ -21,13 +21,18 @@ from umpirical.stats.repeats import icc_of, repeat_sums
 
 Floats = NDArray[np.float64]
 
+UNPOOLED = TIER_2 | {Family.FINE}
+
 LARGE = 2.0
 """Requirements. A judge that reads the task sees a difference of this size or more."""
 
 
 def swapped_pairs(tallies: Tallies, variant: str) -> list[PairTally]:
-    """All pairs of two different answers. Labelled pairs of a group are also among all of them: each counts once."""
-    own = [tally for tally in tallies.pairs if tally.variant == variant and tally.family not in TIER_2]
+    """All pairs of two different answers. Any judge guesses on fine differences that it cannot see: they are left out.
+
+    Labelled pairs of a group are also among all of them: each counts once.
+    """
+    own = [tally for tally in tallies.pairs if tally.variant == variant and tally.family not in UNPOOLED]
     return [tally for tally in own if tally.family != NATURAL or not tally.stratum]
 
 
@@ -41,9 +46,9 @@ def swapped_pairs(tallies: Tallies, variant: str) -> list[PairTally]:
 def swap_inconsistency(tallies: Tallies, variant: str) -> Result:
     """Share of pairs whose two orders have different verdicts, over all pairs, whichever answer is better.
 
-    Formula: (positional + one-sided) / pairs. Both noise and position bias cause it; the lean to one position
-    distinguishes them. Level: canonical pair, asked in both orders; repeats are averaged. Bounds: 0 to 1, higher is
-    worse. Undefined without a pair answered in both orders. Interval: cluster-Wilson over tasks.
+    Formula: (positional + one-sided) / pairs, without fine differences. Both noise and position bias cause it; the lean
+    to one position distinguishes them. Level: canonical pair, asked in both orders; repeats are averaged. Bounds: 0 to
+    1, higher is worse. Undefined without a pair answered in both orders. Interval: cluster-Wilson over tasks.
     """
     return pair_share(swapped_pairs(tallies, variant), lambda tally: tally.positional + tally.one_sided)
 

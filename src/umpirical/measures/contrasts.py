@@ -180,6 +180,7 @@ _AT_EQUAL_QUALITY: dict[str, tuple[Callable[[PairTally], float], Callable[[Grade
 _BY_STEP: dict[str, tuple[Family, Callable[[PairTally], float], Callable[[GradePairTally], float]]] = {
     "target-sensitivity": (Family.GRADED, lambda t: t.correct_calls / 2, lambda t: t.better_higher),
     "tie-rate": (Family.GRADED, lambda t: t.tie_calls / 2, lambda t: t.equal),
+    "fine-sensitivity": (Family.FINE, lambda t: t.correct_calls / 2, lambda t: t.better_higher),
     "figure-sensitivity": (Family.FIGURES, lambda t: t.correct_calls / 2, lambda t: t.better_higher),
 }
 
@@ -206,8 +207,8 @@ def _rates(tallies: Tallies, variant: str, *, graded: bool) -> Iterator[Comparab
             yield _of_pairs(name, "", counts)
     for name, (family, compared, grade) in _BY_STEP.items():
         counts = count_pairs(tallies, variant, (family,), compared=compared, graded=grade)
-        for step in sorted({count.delta for count in counts}):
-            yield _of_pairs(name, f"{step:g}", [count for count in counts if count.delta == step])
+        whole = [_of_pairs(name, "", counts)] if counts and family == Family.FINE else []
+        yield from (*whole, *_of_steps(name, counts))
     for name, score in _OF_QUADS.items():
         quads = [tally for tally in tallies.quads if tally.variant == variant and tally.family == Family.GRADED]
         if quads:
@@ -217,6 +218,11 @@ def _rates(tallies: Tallies, variant: str, *, graded: bool) -> Iterator[Comparab
     if tallies.grade_pairs:
         yield _concordance(tallies, variant)
     yield from _of_calls(tallies, variant)
+
+
+def _of_steps(name: str, counts: Sequence[PairCount]) -> Iterator[ComparableRate]:
+    for step in sorted({count.delta for count in counts}):
+        yield _of_pairs(name, f"{step:g}", [count for count in counts if count.delta == step])
 
 
 def _of_vacuum(tallies: Tallies, variant: str) -> ComparableRate:

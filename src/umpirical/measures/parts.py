@@ -10,9 +10,10 @@ from math import ceil
 from typing import NamedTuple
 
 from umpirical.domain.measures import Estimate, Interval, Result, Undefined
-from umpirical.domain.stimuli import TIER_2, Family
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GradePairTally, PairTally, Tallies
 from umpirical.measures.catalogue import MeasureFamily, Part, by_itself
+from umpirical.measures.consistency import UNPOOLED
 from umpirical.measures.estimates.pairs import NO_PAIR, UNANSWERED, UNGRADED
 from umpirical.measures.estimates.rates import DIGITS, LOST_REPEATS, PLANNING_CORRELATION, by_task
 from umpirical.stats.intervals import exact_high, exact_low, kish_effect
@@ -136,5 +137,5 @@ def swap_reversals(tallies: Tallies, variant: str) -> list[Part]:
     one position scores 1. Random guessing without ties scores 1/2, so this does not separate position bias from
     guessing.
     """
-    pairs = [tally for tally in tallies.pairs if tally.variant == variant and tally.family not in TIER_2]
+    pairs = [tally for tally in tallies.pairs if tally.variant == variant and tally.family not in UNPOOLED]
     return by_part(tallies, variant, [Failed(tally, tally.positional) for tally in pairs])

@@ -16,6 +16,7 @@ from umpirical.measures.estimates.pairs import (
     by_step,
     correct_pairs,
     count_pairs,
+    counted_share,
     excluded,
     ladder_pairs,
     pair_share,
@@ -64,6 +65,40 @@ def target_sensitivity(tallies: Tallies, variant: str) -> list[Part]:
     Current paper, equation 8; for grades, ours.
     """
     return share_by_step(correct_pairs(tallies, variant), joint=IN_QUAD)
+
+
+@EITHER.measure(
+    "fine-sensitivity",
+    "Accuracy on fine differences",
+    "How often it prefers the long answer with more details right, where each detail has to be worked out.",
+    worse="lower",
+)
+def fine_sensitivity(tallies: Tallies, variant: str) -> list[Part]:
+    """Share of calls that prefer the answer with more details right, of two long answers; a tie is not correct.
+
+    Formula: as for accuracy. Both answers give every detail; the wrong ones are off by a little, and none is written in
+    the task. Given for all of them together, for each difference in requirements (a fifth of the details is one
+    requirement), for each kind of detail that is wrong, by how many of how many details are wrong, and by whether both
+    answers also share errors, which tell nothing. Bounds: 0 to 1, lower is worse. Not given if the design has no such
+    pairs.
+    """
+    counts = correct_pairs(tallies, variant, Family.FINE)
+    kinds: dict[str, list[PairCount]] = {}
+    errors: dict[str, list[PairCount]] = {"no shared errors": [], "shared errors": []}
+    shapes: dict[tuple[int, int], list[PairCount]] = {}
+    for count in counts:
+        kind, details, *shared = count.stratum.split("/")
+        kinds.setdefault(kind, []).append(count)
+        errors["shared errors" if shared else "no shared errors"].append(count)
+        shapes.setdefault((round(count.delta * int(details) / 5), int(details)), []).append(count)
+    named = sorted(kinds.items()) + [(f"{wrong} of {all_}", shapes[wrong, all_]) for wrong, all_ in sorted(shapes)]
+    named += [(name, chosen) for name, chosen in errors.items() if chosen]
+    whole = [Part(counted_share(counts, joint=IN_QUAD))] if counts else []
+    return [
+        *whole,
+        *share_by_step(counts, joint=IN_QUAD),
+        *(Part(counted_share(chosen, joint=IN_QUAD), name) for name, chosen in named),
+    ]
 
 
 @STEPS.measure(
@@ -167,16 +202,19 @@ def detection_threshold(tallies: Tallies, variant: str) -> Result:
     """Delta75: the difference in requirements at which the accuracy curve first reaches 75%.
 
     A `grade` judge sees a difference if it gives the better answer a higher grade. Formula: isotonic fit over the
-    differences, weighted by pairs, with linear interpolation. It is left-censored if the smallest difference already
-    reaches 75%, and right-censored if none does; a censored value is bounded on at most one side. Level: all
-    differences together; the denominator counts pairs. Bounds: the smallest and the largest difference; higher is
-    worse. Undefined with fewer than two differences or two tasks that have answered pairs, for a prompt variant that
-    skips differences of the baseline, and if the curve is so flat that the interval has no end on the side of the
-    larger differences (or of the smaller ones, if none reaches 75%). Interval: inversion of the cluster-Wilson test
-    along the interpolated curve. Reference: the Dark Current paper, equation 10.
+    differences, fine ones included, weighted by pairs, with linear interpolation. It is left-censored if the smallest
+    difference already reaches 75%, and right-censored if none does; a censored value is bounded on at most one side.
+    Level: all differences together; the denominator counts pairs. Bounds: the smallest and the largest difference;
+    higher is worse. Undefined with fewer than two differences or two tasks that have answered pairs, for a prompt
+    variant that skips differences of the baseline, and if the curve is so flat that the interval has no end on the side
+    of the larger differences (or of the smaller ones, if none reaches 75%). Interval: inversion of the cluster-Wilson
+    test along the interpolated curve. Reference: the Dark Current paper, equation 10.
     """
-    ladder = correct_pairs(tallies, variant)
-    here, whole = ({count.delta for count in each} for each in (ladder, correct_pairs(tallies, BASELINE)))
+    ladder, all_ = (
+        [count for family in (Family.FINE, Family.GRADED) for count in correct_pairs(tallies, asked, family)]
+        for asked in (variant, BASELINE)
+    )
+    here, whole = ({count.delta for count in each} for each in (ladder, all_))
     if here < whole and variant != BASELINE:
         some = ", ".join(f"{step:g}" for step in sorted(here)) or "none"
         reason = f"this prompt variant was asked only at differences of {some}; a threshold needs all"

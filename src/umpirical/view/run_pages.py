@@ -48,6 +48,7 @@ FAMILIES: Mapping[str, str] = (
     dict.fromkeys(_EQUAL.split(), Family.EQUAL)
     | dict.fromkeys(_LADDER.split(), Family.GRADED)
     | dict.fromkeys(("figure-sensitivity", "figure-following", "figure-blind-preference"), Family.FIGURES)
+    | {"fine-sensitivity": Family.FINE}
     | dict.fromkeys(("conflict-loss", "conflict-excess"), Family.CONFLICT)
     | dict.fromkeys(("requirement-weight", "requirement-weight-ratio", "requirement-weight-test"), Family.SUBSET)
     | dict.fromkeys(("carrier-following", "carrier-blind-preference"), Family.OWN_FIGURES)

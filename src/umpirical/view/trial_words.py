@@ -22,6 +22,7 @@ _TESTED: Mapping[str, str] = {
     Family.EQUAL: "equally good answers",
     Family.GRADED: "one answer better",
     Family.FIGURES: "one answer with more figures right",
+    Family.FINE: "one long answer with more details right",
     Family.SUBSET: "different requirements met",
     Family.LENGTH: "same content, one answer longer",
     Family.CONFLICT: "the longer answer is worse",
@@ -59,6 +60,9 @@ def purpose(family: str, part: str = "", step: float | None = None) -> str:
     if family == Family.GRADED and step:
         size = "half a" if step == 0.5 else numbers.step(step)
         return f"{size} {numbers.units('requirement', max(1, step))} better"
+    if family == Family.FINE and part:
+        kind, details, *_ = part.split("/")
+        return f"answers of {details} details, different in {kind}"
     # A plugin's name says enough: its code need not be loaded here.
     words = _TESTED.get(family) or (
         PERTURBATIONS.get(family).title.lower() if PERTURBATIONS.is_built_in(family) else family.replace("-", " ")

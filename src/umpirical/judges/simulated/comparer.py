@@ -218,7 +218,9 @@ class GradedPair(NamedTuple):
     delta: float
 
 
-def true_values(profile: Profile, steps: list[float], variant: str = "baseline") -> Values:
+def true_values(
+    profile: Profile, steps: Sequence[float], variant: str = "baseline", *, fine: Sequence[float] = ()
+) -> Values:
     """Returns the true values of a judge that compares, under an instruction, for a profile without task effects.
 
     Failures and unparsed answers are drawn independently of the content, so they change no other value. The detection
@@ -243,10 +245,16 @@ def true_values(profile: Profile, steps: list[float], variant: str = "baseline")
     }
     for step, tie in zip(steps, tie_rate(latent, steps), strict=True):
         values["tie-rate", f"{step:g}"] = float(tie)
-    return values | _curve(steps, [float(rate) for rate in correct_rate(latent, steps)])
+    every = sorted({*steps, *fine})
+    correct = dict(zip(every, correct_rate(latent, every).tolist(), strict=True))
+    values |= {("target-sensitivity", f"{step:g}"): correct[step] for step in steps}
+    values |= {("fine-sensitivity", f"{step:g}"): correct[step] for step in fine}
+    return values | _crossing(every, list(correct.values()))
 
 
-def true_grades(profile: GraderProfile, scale: GradeScale, pairs: Sequence[GradedPair]) -> Values:
+def true_grades(
+    profile: GraderProfile, scale: GradeScale, pairs: Sequence[GradedPair], fine: Sequence[GradedPair] = ()
+) -> Values:
     """Returns the true values of a judge that grades, for a profile without task effects.
 
     `pairs` are those of equal quality and of the ladder: an answer's place on the scale decides whether a difference
@@ -273,7 +281,14 @@ def true_grades(profile: GraderProfile, scale: GradeScale, pairs: Sequence[Grade
     }
     for step in (0.0, *steps):
         values["tie-rate", f"{step:g}"] = float(order.equal[delta == step].mean())
-    return values | _curve(steps, [float(order.higher[delta == step].mean()) for step in steps])
+    sizes = np.array([pair.delta for pair in fine])
+    small = grading.pair_order(latent, np.array([pair.base for pair in fine]), sizes, grades=grades).higher
+    for step in sorted(set(sizes.tolist())):
+        values["fine-sensitivity", f"{step:g}"] = float(small[sizes == step].mean())
+    sizes, higher = np.r_[sizes, delta[ladder]], np.r_[small, order.higher[ladder]]
+    every = sorted(set(sizes.tolist()))
+    values |= {("target-sensitivity", f"{step:g}"): float(order.higher[delta == step].mean()) for step in steps}
+    return values | _crossing(every, [float(higher[sizes == step].mean()) for step in every])
 
 
 def _dark(rate: float, *classes: str) -> Values:
@@ -284,12 +299,10 @@ def _trouble(profile: Profile | GraderProfile) -> Values:
     return {("unparsed-rate", ""): profile.unparsed_rate, ("failure-rate", ""): profile.failure_rate}
 
 
-def _curve(steps: list[float], correct: list[float]) -> Values:
-    values = {("target-sensitivity", f"{step:g}"): rate for step, rate in zip(steps, correct, strict=True)}
+def _crossing(steps: list[float], correct: list[float]) -> Values:
+    """Where the curve of all steps reaches 75%, if it does between two of them."""
     crossing = threshold(steps, correct)
-    if crossing.censoring == "none":
-        values["detection-threshold", ""] = crossing.value
-    return values
+    return {("detection-threshold", ""): crossing.value} if crossing.censoring == "none" else {}
 
 
 def _unit(scale: GradeScale, values: list[str | float]) -> float:

@@ -78,6 +78,7 @@ class PairCount(NamedTuple):
     """Why the incomplete ones are left out."""
     lost: float = 0.0
     """What is missing of the counted ones, in repeats that were not answered."""
+    stratum: str = ""
 
 
 def count_pairs(
@@ -104,7 +105,9 @@ def count_pairs(
 
 
 def _count(tally: PairTally | GradePairTally, score: float, reason: str) -> PairCount:
-    return PairCount(tally.cluster, tally.delta, score, tally.pairs, tally.incomplete, reason, tally.lost)
+    return PairCount(
+        tally.cluster, tally.delta, score, tally.pairs, tally.incomplete, reason, tally.lost, tally.stratum
+    )
 
 
 def correct_pairs(tallies: Tallies, variant: str, family: str = Family.GRADED) -> list[PairCount]:

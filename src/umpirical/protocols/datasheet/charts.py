@@ -1,10 +1,10 @@
 """The charts of one judge's datasheet: the position of every mark."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, isfinite, sqrt
+from math import ceil, isfinite, log, sqrt
 
 from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
@@ -168,6 +168,10 @@ LABEL_GAP = 42.0
 """Least distance between two printed values; values that are closer appear in the table only."""
 
 
+Axis = Callable[[float], float]
+"""From a difference to its place on the horizontal axis."""
+
+
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
     """The sensitivity at one step."""
@@ -207,22 +211,32 @@ class Curve(Plot):
     """Minor ticks, if the ladder has steps below one requirement."""
     goal: str
     """Height of the 0.75 line."""
+    small: tuple[CurvePoint, ...] = ()
+    """Fine differences, and what joins them."""
+    small_segments: tuple[tuple[CurvePoint, CurvePoint], ...] = ()
 
 
 def psychometric_curve(measures: Sequence[MeasureRecord]) -> Curve | NotDrawn:
-    """Draws the curve of one variant, from `target-sensitivity` at every step and `detection-threshold`."""
-    at_steps = dict(sorted(_steps(measures)))
+    """Draws the curve of one variant, from the accuracy at every step, and at every fine one, and the threshold."""
+    at_steps, fine = (dict(sorted(_steps(measures, name))) for name in ("target-sensitivity", "fine-sensitivity"))
     if not at_steps:
         return NotDrawn("No chart: accuracy by size of the difference was not measured.")
     last = max(FARTHEST, ceil(max(at_steps)))
-    labelled = _labelled([step for step, measure in at_steps.items() if share(measure)], last)
-    points = {step: _curve_point(step, measure, last, labelled) for step, measure in at_steps.items()}
+    axis = _log_axis(last) if fine else _axis(last)
+    labelled = _labelled([step for step, measure in at_steps.items() if share(measure)], axis)
+    points = {step: _curve_point(step, measure, axis, labelled) for step, measure in at_steps.items()}
+    small = [point for step in fine if (point := _curve_point(step, fine[step], axis, set()))]
     known = [point for point in points.values() if point]
     if not known:
         return NotDrawn("No chart: accuracy is undefined at every difference.")
-    mark = _threshold_mark(found(measures, "detection-threshold"), last)
-    segments = tuple((one, two) for one, two in pairwise(points.values()) if one and two and _near(one, two))
+    mark = _threshold_mark(found(measures, "detection-threshold"), axis)
+    # A line across steps that the design has and that were not asked about would look like a measurement.
+    near = 2 if fine else 1
+    segments = tuple(
+        (one, two) for one, two in pairwise(points.values()) if one and two and two.step - one.step <= near
+    )
     said = [f"difference {numbers.step(point.step)}: {point.words}" for point in known]
+    said += [f"fine difference {numbers.step(point.step)}: {point.words}" for point in small]
     return Curve(
         title="Accuracy by size of the difference",
         desc="; ".join([*said, mark.label if mark else "no Δ75"]),
@@ -230,18 +244,20 @@ def psychometric_curve(measures: Sequence[MeasureRecord]) -> Curve | NotDrawn:
         segments=segments,
         bands=tuple(band for one, two in segments if (band := _band(one, two))),
         threshold=mark,
-        x_ticks=tuple(Tick(place(_step_x(step, last)), str(step)) for step in range(int(last) + 1)),
-        quarters=tuple(place(_step_x(quarter / 4, last)) for quarter in range(1, int(4 * last)) if quarter % 4)
-        if any(step % 1 for step in at_steps)
+        x_ticks=tuple(Tick(place(axis(step)), f"{step:g}") for step in (LOG_TICKS if fine else range(int(last) + 1))),
+        quarters=tuple(place(axis(quarter / 4)) for quarter in range(1, int(4 * last)) if quarter % 4)
+        if any(step % 1 for step in at_steps) and not fine
         else (),
         y_ticks=CURVE.ticks()["y_ticks"],
         goal=place(CURVE.y(0.75)),
+        small=tuple(small),
+        small_segments=tuple(pairwise(small)),
     )
 
 
-def _steps(measures: Sequence[MeasureRecord]) -> Iterator[tuple[float, MeasureRecord]]:
+def _steps(measures: Sequence[MeasureRecord], name: str) -> Iterator[tuple[float, MeasureRecord]]:
     for measure in measures:
-        if measure.name == "target-sensitivity":
+        if measure.name == name:
             try:
                 step = float(measure.stratum)
             except ValueError:
@@ -250,27 +266,22 @@ def _steps(measures: Sequence[MeasureRecord]) -> Iterator[tuple[float, MeasureRe
                 yield step, measure
 
 
-def _near(one: CurvePoint, two: CurvePoint) -> bool:
-    """Whether two points may be joined: a line across steps that were not asked about would look like a measurement."""
-    return two.step - one.step <= 1
-
-
-def _labelled(steps: Sequence[float], last: float) -> set[float]:
+def _labelled(steps: Sequence[float], axis: Axis) -> set[float]:
     """Returns the steps whose value is printed: whole steps first, as long as there is room."""
     chosen: list[float] = []
     for step in sorted(steps, key=lambda step: (step % 1 != 0, step)):
-        if all(abs(_step_x(step, last) - _step_x(other, last)) >= LABEL_GAP for other in chosen):
+        if all(abs(axis(step) - axis(other)) >= LABEL_GAP for other in chosen):
             chosen.append(step)
     return set(chosen)
 
 
-def _curve_point(step: float, measure: MeasureRecord, last: float, labelled: set[float]) -> CurvePoint | None:
+def _curve_point(step: float, measure: MeasureRecord, axis: Axis, labelled: set[float]) -> CurvePoint | None:
     estimate = share(measure)
     if estimate is None:
         return None
     return CurvePoint(
         step=step,
-        x=place(_step_x(step, last)),
+        x=place(axis(step)),
         y=place(CURVE.y(estimate.value)),
         label=numbers.rate(estimate.value) if step in labelled else "",
         words=words(measure, estimate),
@@ -286,14 +297,10 @@ def _band(one: CurvePoint, two: CurvePoint) -> str | None:
     return " ".join(f"{x},{y}" for x, y in (*corners, (one.x, one.interval.end)))
 
 
-def _threshold_mark(measure: MeasureRecord | None, last: float) -> ThresholdMark | None:
+def _threshold_mark(measure: MeasureRecord | None, axis: Axis) -> ThresholdMark | None:
     estimate = measure.result if measure else None
     if measure is None or not isinstance(estimate, Estimate) or not isfinite(estimate.value):
         return None
-
-    def axis(step: float) -> float:
-        return _step_x(step, last)
-
     x = axis(estimate.value)
     to_left = x > (CURVE.left + CURVE.right) / 2
     return ThresholdMark(
@@ -306,9 +313,22 @@ def _threshold_mark(measure: MeasureRecord | None, last: float) -> ThresholdMark
     )
 
 
-def _step_x(step: float, last: float) -> float:
+LOG_TICKS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5)
+LEAST = 0.04
+"""Where a logarithmic axis begins."""
+
+
+def _axis(last: float) -> Axis:
+    return lambda step: _across(step / last)
+
+
+def _log_axis(last: float) -> Axis:
+    return lambda step: _across(log(max(step, LEAST) / LEAST) / log(last / LEAST))
+
+
+def _across(part: float) -> float:
     margin = 30
-    return clip(CURVE.left + (CURVE.right - CURVE.left - margin) * step / last, CURVE.left, CURVE.right)
+    return clip(CURVE.left + (CURVE.right - CURVE.left - margin) * part, CURVE.left, CURVE.right)
 
 
 OPERATING = Box(40, 320, 10, 290)

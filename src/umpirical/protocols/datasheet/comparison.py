@@ -251,8 +251,8 @@ def _either(places: Sequence[int], names: Sequence[str]) -> str:
 NON_CLAIMS = (
     """\
 A difference that is not significant does not prove that there is none. Only “equivalent” claims that.
-In the rows that policies check, identical judges differ significantly in at most one comparison in twenty, over all \
-pairs of judges together (Holm).
+In the rows that policies check, and in accuracy on fine differences, identical judges differ significantly in at \
+most one comparison in twenty, over all pairs of judges together (Holm).
 “Equivalent” holds for each row alone: of twenty pairs that differ by just the margin, one is called equivalent.
 All other rows are exploratory: a judge that is ahead there is a hint (Benjamini and Hochberg), not a finding.
 Length-conflict error and the spread of grades are not rates. Judges are checked on them one by one, not compared.
@@ -314,6 +314,9 @@ def _titles(differences: Iterable[DifferenceRecord]) -> str:
     )
 
 
+FINE = ("fine-sensitivity", "")
+"""What tells good judges apart, whatever the policies check."""
+
 SHOWN = (
     "dark-current",
     "raw-false-preference",
@@ -322,6 +325,7 @@ SHOWN = (
     "one-sided-commit",
     "no-preference",
     "target-sensitivity",
+    "fine-sensitivity",
     "detection-threshold",
 )
 """The measures of the table and of the figures."""
@@ -344,7 +348,7 @@ def compare(
     held = [held_to(sheet, own) for sheet in sheets]
     policies = _policies(own)
     # One family for everything that the page concludes: the checks of every policy that it picks by.
-    limited = set[tuple[str, str]]().union(*(check_keys(each, sheets) for each in policies))
+    limited = {FINE}.union(*(check_keys(each, sheets) for each in policies))
     differences = _differences(held, paired, limited, _directions(held, policies), margin)
     picks = [pick(each, sheets, differences, reference=reference, own=each is own) for each in policies]
     everywhere = list(_everywhere(differences))

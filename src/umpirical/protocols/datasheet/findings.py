@@ -32,6 +32,8 @@ NOISY, INCONSISTENT = 0.005, 0.05
 UNEVEN = 0.05
 """Correlation of the verdicts in a task family above which a judge is said to fail on some of them."""
 
+FINE = "fine-sensitivity"
+
 SEEN = 0.75
 """A step counts as seen if its target sensitivity is wholly above this, as in Δ75."""
 
@@ -75,6 +77,13 @@ class Rates:
 
     def low(self, name: str) -> bool:
         return self.of(name).high <= self.check(name)
+
+    def missed(self, fine: MeasureRecord) -> Iterator[tuple[str, str]]:
+        """Yields the kinds of details that it gets wrong more often than the rest: their intervals do not overlap."""
+        for (name, kind), result in self._found.items():
+            missed = name == FINE and kind.isalpha() and self.of(FINE, kind).high < self.of(FINE).low
+            if missed and isinstance(result, Estimate):
+                yield kind, measured(fine, result)
 
     # Noise is not bias. A judge that guesses names both positions equally often, and the same text in both orders as
     # often as the same position.
@@ -370,6 +379,10 @@ class _Findings:
         """Yields what is said of a measure that shows no flaw."""
         if name == "detection-threshold":
             yield _threshold(measure.result)
+        elif name == FINE and isinstance(measure.result, Estimate):
+            missed = "".join(f"; where {kind} are wrong, in {found}" for kind, found in self.rates.missed(measure))
+            said = f"{measured(measure, measure.result)} of calls{missed}"
+            yield f"Of two long answers whose details have to be worked out, it picks the better one in {said}."
         elif name in FLAWS and isinstance(measure.result, Undefined) and (name in PRAISE or name.endswith("-rate")):
             if name != "tie-rate":
                 yield f"{measure.title} was not measured: {measure.result.reason}."

@@ -5,7 +5,7 @@ stimuli of the families and steps that the open checks are about.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil, inf
@@ -32,8 +32,11 @@ from umpirical.stimuli.controlled.datasheet_set import LARGEST
 from umpirical.stimuli.controlled.gates import refuse_unsound
 from umpirical.store.stimulus_sets import write_stimuli
 
-FLOOR = 4
-"""Pairs of every step that are asked at least, unless the judge fails before."""
+FLOOR, FINE_FLOOR = 4, 8
+"""Pairs of every step, and of every fine one, that are asked at least, unless the judge fails before."""
+
+SEES_ONE = 0.75
+"""Of judges that see one requirement less often, no fine differences are asked: they would see none."""
 
 FIRST_UNITS = 8.0
 """Units that a round asks of what was never measured."""
@@ -59,6 +62,7 @@ ASKED_OF = {
     "task-following": Family.GRADED,
     "task-blind-preference": Family.GRADED,
     "conflict-excess": Family.CONFLICT,
+    "fine-sensitivity": Family.FINE,
     "figure-sensitivity": Family.FIGURES,
     "figure-following": Family.FIGURES,
 }
@@ -173,7 +177,7 @@ def round_after(
     wants = list(_open(checks, measures))
     if not wants or _out_of_reach(checks, measures, stimuli):
         return []
-    return next_round(stimuli, place, asked=asked, wanted=_Wants([*wants, *_floor(stimuli, asked)]))
+    return next_round(stimuli, place, asked=asked, wanted=_Wants([*wants, *_floor(stimuli, asked, measures)]))
 
 
 def _out_of_reach(
@@ -220,12 +224,15 @@ class _Wants:
         return any(want.family and want.left > 0 for want in self.wants)
 
 
-def _floor(stimuli: Iterable[Stimulus], asked: Collection[str]) -> Iterator[Want]:
-    """Yields what every step is asked of at least, so that the detection curve can be drawn."""
-    graded = [stimulus for stimulus in stimuli if stimulus.family == Family.GRADED]
-    shown = Counter(stimulus.delta for stimulus in graded if stimulus.id in asked)
-    for step in sorted({stimulus.delta or 0.0 for stimulus in graded}):
-        yield Want("", Family.GRADED, step, "pair", FLOOR - shown[step])
+def _floor(stimuli: Sequence[Stimulus], asked: Collection[str], measures: Sequence[MeasureRecord]) -> Iterator[Want]:
+    """Yields what every step is asked of at least, so that the detection curve can be drawn as far as it matters."""
+    seen = [one.result for one in measures if (one.name, one.stratum) == ("target-sensitivity", "1")]
+    fine = any(isinstance(result, Estimate) and result.value >= SEES_ONE for result in seen)
+    for family, least in ((Family.GRADED, FLOOR), (Family.FINE, FINE_FLOOR if fine else 0)):
+        chosen = [stimulus for stimulus in stimuli if stimulus.family == family]
+        shown = Counter(stimulus.delta for stimulus in chosen if stimulus.id in asked)
+        for step in sorted({stimulus.delta or 0.0 for stimulus in chosen}):
+            yield Want("", family, step, "pair", least - shown[step])
 
 
 def _open(checks: Sequence[CheckRecord], measures: Sequence[MeasureRecord]) -> Iterator[Want]:

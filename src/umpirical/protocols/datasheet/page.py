@@ -62,6 +62,7 @@ FOLLOWING = (
 )
 """The five that sum to 1, which are shown in one table."""
 FIGURES = ("figure-sensitivity", "figure-following", "figure-blind-preference")
+FINE = "fine-sensitivity"
 STABLE, POSITIONAL = "stable-cross-sensitivity", "positional-false-preference"
 
 
@@ -153,6 +154,8 @@ class Variant:
     following: tuple[MeasureRecord, ...]
     """Over all steps; empty where the ladder is not crossed."""
     figures: tuple[MeasureRecord, ...]
+    fine: tuple[MeasureRecord, ...]
+    """Fine differences, by size, by kind and by length; empty where the design has none."""
     controls: tuple[Control, ...]
     grades: charts.GradeChart | NotDrawn
     levels: tuple[LevelGrades, ...]
@@ -297,6 +300,7 @@ def _variant(datasheet: Datasheet, name: str, measures: Sequence[MeasureRecord])
         layout=_layout(measures),
         following=_whole(measures, FOLLOWING),
         figures=_whole(measures, FIGURES),
+        fine=tuple(measure for measure in measures if measure.name == FINE),
         controls=_controls(measures),
         grades=charts.grade_chart(grades),
         levels=tuple(levels(grades)),

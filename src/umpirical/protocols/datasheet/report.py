@@ -13,7 +13,7 @@ from umpirical.domain.judgments import Outcome, Verdict
 from umpirical.domain.measures import Measure
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale, JudgeKind
-from umpirical.domain.stimuli import TIER_2, GivenWinner, Stimulus
+from umpirical.domain.stimuli import TIER_2, Family, GivenWinner, Stimulus
 from umpirical.domain.tallies import CallTally, GradeTally, Tallies
 from umpirical.domain.trials import Order, Trial
 from umpirical.judges.simulated.comparer import GradedPair, true_grades, true_values
@@ -416,17 +416,20 @@ def _true_value(judge: JudgeSpec, stimuli: StimulusSet) -> TrueValues:
     profile = profile_of(judge)
     if profile is None:
         return {}
-    pairs = [GradedPair(s.cluster, s.base or 0.0, s.delta or 0.0) for s in stimuli if s.family in ("equal", "graded")]
+    pairs, fine = (
+        [GradedPair(s.cluster, s.base or 0.0, s.delta or 0.0) for s in stimuli if s.family in families]
+        for families in ((Family.EQUAL, Family.GRADED), (Family.FINE,))
+    )
     if {pair.delta > 0 for pair in pairs} != {False, True}:
         return {}
     if isinstance(profile, GraderProfile) and judge.scale is not None:
-        grades = true_grades(profile, judge.scale, pairs)
+        grades = true_grades(profile, judge.scale, pairs, fine)
         return {(variant, *key): value for variant in judge.prompts for key, value in grades.items()}
     if not isinstance(profile, Profile):
         return {}
-    steps = sorted({pair.delta for pair in pairs if pair.delta})
+    steps, small = (sorted({pair.delta for pair in shown if pair.delta}) for shown in (pairs, fine))
     return {
         (variant, *key): value
         for variant in judge.prompts
-        for key, value in true_values(profile, steps, variant).items()
+        for key, value in true_values(profile, steps, variant, fine=small).items()
     }

@@ -88,7 +88,7 @@ class DatasheetDesignSpec(DesignSpec):
     )
     size: str = Field(
         default=DECIDED,
-        description="Ask this much: screen, paper, standard or full. Default: ask in rounds, at most 4,368 calls, and "
+        description="Ask this much: screen, paper, standard or full. Default: ask in rounds, at most 4,560 calls, and "
         "stop as soon as the verdict is reached.",
     )
     until: Literal["asked", "decided"] = Field(

@@ -205,18 +205,19 @@ def _tasks_json(materials: Materials) -> Json:
         [task.id, task.prompt, [list(map(list, (f.check, f.forms, f.fillers))) for f in task.facts]]
         + ([] if task.reviewed else ["draft"])
         for task in materials.all_tasks
-    ]
+    ] + [[family.id, digest("family", family.data)] for family in materials.worked]
 
 
 def about_set(size: str, seed: int, materials: Materials, gates: Sequence[GateResult]) -> dict[str, Json]:
     """Returns what the manifest of a set says about it."""
+    worked = materials.worked if recipe(size).fine else ()
     return {
         "size": size,
         "seed": seed,
         "graded": "crossed" if materials.twins else "filler",
         "tasks": materials.ids,
-        "task_families": dict(Counter(task.family for task in materials.of_each())),
-        "domains": dict(Counter(task.domain for task in materials.of_each())),
+        "task_families": dict(Counter([*(task.family for task in materials.of_each()), *(one.id for one in worked)])),
+        "domains": dict(Counter(task.domain for task in (*materials.of_each(), *worked))),
         "gates": [asdict(gate) for gate in gates],
     }
 

@@ -8,6 +8,7 @@ from itertools import chain, repeat
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import NoPreference, Stimulus
+from umpirical.stimuli.controlled import fine
 from umpirical.stimuli.controlled.ladder import pairs, quads
 from umpirical.stimuli.controlled.ladder.pairs import FAR, PairMaker
 from umpirical.stimuli.controlled.ladder.quads import QuadMaker, RequestBalance
@@ -53,13 +54,18 @@ class Recipe:
     """The same with an answer of two or three times the length."""
     far_lengths: tuple[str, ...] = ("+200%", "+100%", "+200%")
     """How much longer that answer is, by turns."""
+    fine: int = 0
+    """Crossed pairs of long answers with fine differences, of the whole set."""
+    unshown: tuple[float, ...] = ()
+    """Steps whose quads are made and not shown: so all others keep their texts."""
 
     @property
     def calls(self) -> int:
         """How often a `compare` judge is called, with one variant and no repeats."""
         quads = self.quads + self.figures + self.largest_figures
+        quads -= self.quads * sum(step in self.unshown for step in self.steps) / len(self.steps)
         pairs = self.delta0 + 2 * quads + self.subset + self.length + self.conflict + self.far
-        return round(self.tasks * (self.vacuum + 2 * pairs))
+        return round(self.tasks * (self.vacuum + 2 * pairs)) + 4 * self.fine
 
 
 RECIPES = {
@@ -88,6 +94,8 @@ RECIPES = {
         length=0.25,
         conflict=1,
         far=0.75,
+        fine=36,
+        unshown=(0.5, 2.0, 4.0),
     ),
     "full": Recipe(
         "enough to tell a sound judge nearly always",
@@ -101,6 +109,8 @@ RECIPES = {
         length=0.5,
         conflict=1,
         far=0.5,
+        fine=72,
+        unshown=(0.5, 2.0, 4.0),
     ),
 }
 
@@ -122,6 +132,7 @@ _DECIDED = Recipe(
     length=0.5,
     conflict=1.5,
     far=0.75,
+    fine=48,
 )
 
 
@@ -139,7 +150,7 @@ ROUNDING = 1e-9
 
 VACUUM_MAKER = "vacuum/3"
 
-MAKERS = [pairs.MAKER, quads.MAKER, VACUUM_MAKER]
+MAKERS = [pairs.MAKER, quads.MAKER, VACUUM_MAKER, fine.MAKER]
 """What makes the stimuli, with versions: another version makes another set of the same tasks."""
 
 COSTS = {"whitespace": 2, "empty": 1, "identical": 1}
@@ -166,9 +177,10 @@ def _crossed_stimuli(materials: Materials, recipe: Recipe, seed: int) -> Iterato
         for turn in range(recipe.delta0):
             yield makers[(index + turn) % 2].equal(turn)
         quads = QuadMaker(twin, index, seed, balance)
-        yield from _quads(
-            quads, _due(recipe.quads, index), recipe.steps, math.floor(index * recipe.quads + ROUNDING), made
-        )
+        start = math.floor(index * recipe.quads + ROUNDING)
+        for stimulus in _quads(quads, _due(recipe.quads, index), recipe.steps, start, made):
+            if stimulus.delta not in recipe.unshown:
+                yield stimulus
         # A family that had its turn in the first round of tasks lets another have it in the second.
         yield from _controls(makers, recipe, index % families + index // families, made)
     yield from _figures(materials, recipe, seed, balance, made)
@@ -176,6 +188,7 @@ def _crossed_stimuli(materials: Materials, recipe: Recipe, seed: int) -> Iterato
     for index, twin in enumerate(materials.twins):
         makers = [PairMaker(task, index, seed, balancer) for task in twin.versions]
         yield from _far(makers, recipe, index % families + index // families, made)
+    yield from fine.fine_stimuli(materials.worked, recipe.fine, seed=seed)
 
 
 def _figures(

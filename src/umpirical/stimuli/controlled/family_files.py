@@ -234,9 +234,9 @@ def filler_tasks() -> tuple[Task, ...]:
 
 @cache
 def families_digest() -> str:
-    """A digest of the text of the crossed families that ship."""
+    """A digest of the text of the families that ship, those of fine differences included."""
     found = hashlib.sha256()
-    for path in _shipped("families"):
+    for path in (*_shipped("families"), *_shipped("fine_families")):
         found.update(f"{path.name}\n".encode() + path.read_bytes())
     return found.hexdigest()
 

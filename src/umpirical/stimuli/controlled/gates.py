@@ -14,6 +14,7 @@ from umpirical.domain.stimuli import Family, GateResult, GivenWinner, Stimulus
 from umpirical.domain.trials import Order, Presentation
 from umpirical.stats.seeds import generator
 from umpirical.stimuli.controlled.family_files import ASKED
+from umpirical.stimuli.controlled.fine import REQUIREMENTS, Worked
 from umpirical.stimuli.controlled.ladder.requests import MATCHERS
 from umpirical.stimuli.controlled.ladder.transforms import canonical, length_gap
 from umpirical.stimuli.controlled.materials import Materials
@@ -203,6 +204,44 @@ def request_overlap(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> G
                 found.append(f"{name} {score:.3f} on {family} ({listed})")
     allowed = f"{1 / 2 - COIN:.2f} to {1 / 2 + COIN:.2f} on graded, at each step with {ENOUGH_CROSSED} stimuli"
     return GateResult("request-overlap", not outside, "; ".join(found), allowed)
+
+
+MOST_MATCHED = 0.60
+"""How often matching words with the task may tell the better of two answers with fine differences."""
+
+
+def fine_differences(families: Sequence[Worked], stimuli: Sequence[Stimulus]) -> GateResult:
+    """Each answer has as many details right as it was made to have, by its prompt alone; blind judges are coins."""
+    known, problems, pairs = {family.id: family for family in families}, [], []
+    for stimulus in stimuli:
+        family = known[stimulus.task_family]
+        details = int(stimulus.stratum.split("/")[1])
+        try:
+            right = [family.right_in(stimulus.task, text) for text in stimulus.candidates]
+        except ValueError as error:
+            problems.append(f"test case {stimulus.id}: {error}")
+            continue
+        if [round(level * details / REQUIREMENTS) for level in stimulus.levels] != right:
+            problems.append(f"test case {stimulus.id}: of {details} details, {right} are right")
+    for name, members in quads_of(stimuli):
+        if len(members) != 2 or members[0].candidates != members[1].candidates:
+            problems.append(f"crossed pair {name}: the texts differ between the versions")
+        elif {_winner(stimulus) for stimulus in members} != {0, 1}:
+            problems.append(f"crossed pair {name}: the winner does not change with the version")
+        else:
+            pairs.append(Quad(*members))
+    blind = {name: _score(pairs, lambda s, judge=judge: judge(s.task, *s.candidates)) for name, judge in BLIND.items()}  # type: ignore[misc]
+    problems += [f"{name} is right in {score:.4f}" for name, score in blind.items() if score != 1 / 2]
+    tasks = {s.task_id: Task(s.task_id, s.task_family, "", s.task, (), request=s.task) for s in stimuli}
+    matched = {name: _points(tasks, stimuli, cue) / len(stimuli) for name, cue in MATCHERS.items()}
+    if len(stimuli) >= ENOUGH_CROSSED:
+        problems += [f"{name} is right in {score:.3f}" for name, score in matched.items() if score > MOST_MATCHED]
+    most = max(matched, key=matched.__getitem__)
+    looked_at = (
+        f"{len(pairs)} crossed pairs; of all that match words, {most} is right most often, in {matched[most]:.3f}"
+    )
+    allowed = f"every detail as made, blind judges at one half, matching words at most {MOST_MATCHED:.2f}"
+    return result("fine-differences", problems, looked_at, allowed)
 
 
 LETTERS = 4
@@ -494,7 +533,9 @@ class _LogOdds(dict[str, float]):
 
 def try_gates(materials: Materials, stimuli: Sequence[Stimulus], again: Iterable[Stimulus]) -> Iterator[GateResult]:
     """Every gate, in the order of what they look at. `again` builds the set a second time."""
-    by_id = {task.id: task for task in materials.all_tasks}
+    by_id, whole = {task.id: task for task in materials.all_tasks}, stimuli
+    fine = [stimulus for stimulus in whole if stimulus.family == Family.FINE]
+    stimuli = [stimulus for stimulus in whole if stimulus.family != Family.FINE]
     yield sound_tasks(materials)
     yield checkers_agree(by_id, stimuli)
     yield superset(by_id, stimuli)
@@ -510,7 +551,9 @@ def try_gates(materials: Materials, stimuli: Sequence[Stimulus], again: Iterable
         yield clause_overlap(by_id, stimuli)
     yield near_duplicates(stimuli)
     yield controls(stimuli)
-    yield rebuilds(stimuli, again)
+    if fine:
+        yield fine_differences(materials.worked, fine)
+    yield rebuilds(whole, again)
 
 
 def refuse_unsound(gates: Iterable[GateResult]) -> None:

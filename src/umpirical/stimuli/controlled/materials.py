@@ -1,11 +1,12 @@
 """What stimuli are made of: twins of tasks with their figures exchanged, or tasks with fillers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, TypeVar
 
 from umpirical.stimuli.controlled.family_files import Family, builtin_families, filler_tasks
+from umpirical.stimuli.controlled.fine import Worked, worked_families
 from umpirical.stimuli.controlled.tasks import Task, Twin
 
 T = TypeVar("T")
@@ -22,6 +23,8 @@ class Materials:
     figures: tuple[Twin, ...] = ()
     """Twins whose versions differ in the figures given."""
     tasks: tuple[Task, ...] = ()
+    worked: tuple[Worked, ...] = ()
+    """Families whose answers have to be worked out."""
 
     @property
     def all_tasks(self) -> tuple[Task, ...]:
@@ -46,7 +49,7 @@ def builtin_materials(ladder: Ladder, count: int) -> Materials:
     domains: dict[str, dict[str, list[tuple[Family, int]]]] = {}
     for family, place in places:
         domains.setdefault(family.domain, {}).setdefault(family.id, []).append((family, place))
-    return crossed_materials(_over_families(domains)[:count])
+    return replace(crossed_materials(_over_families(domains)[:count]), worked=worked_families())
 
 
 def crossed_materials(places: Sequence[tuple[Family, int]]) -> Materials:

@@ -27,7 +27,7 @@ from umpirical.study.results import finished_run
 from umpirical.study.run import complete_run
 from umpirical.study.verification import verify_run
 
-MOST = 4368
+MOST = 4560
 
 
 @pytest.fixture(scope="module")
