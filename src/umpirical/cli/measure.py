@@ -254,10 +254,8 @@ def run_command(
     study = replace(source.load(), policy=policy)
     results, lost = measure(study, judges, flags, how, quiet=as_json)
     if as_json:
-        import json
-
         summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
-        say_json(json.dumps(summaries, indent=1))
+        say_json(summaries)
     log = remark if as_json else say
     if lost:
         measured = ", ".join(result.record.judge.name for result in results) or "none"
@@ -364,9 +362,7 @@ def datasheet_command(
         if not as_json:
             say(f"  {page}")
     if as_json:
-        import json
-
-        say_json(json.dumps(summaries, indent=1))
+        say_json(summaries)
     return exit_code(results, lost)
 
 
@@ -396,9 +392,7 @@ def extend_command(target: str, flags: SpendingFlags, *, trust: bool, concurrenc
     terms = terminal_terms(flags, preflight=False)
     results = tell_runs(measure_runs([planned], concurrency, terms), quiet=as_json)
     if as_json:
-        import json
-
-        say_json(json.dumps([result.summary() for result in results], indent=1))
+        say_json([result.summary() for result in results])
     return exit_code(results)
 
 
@@ -505,10 +499,9 @@ def _show_written(written: "Written", source: StudyFlags) -> None:
 
 
 def _show_written_json(written: "Written") -> None:
-    import json
     from dataclasses import asdict
 
-    say_json(json.dumps({test: asdict(made) for test, made in written.made.items()}, indent=1))
+    say_json({test: asdict(made) for test, made in written.made.items()})
 
 
 # `umpirical load-check`.
@@ -565,9 +558,7 @@ def load_check_command(
     finally:
         tell_spent(spending)
     if as_json:
-        import json
-
-        say_json(json.dumps([each.as_json() for each in found], indent=1))
+        say_json([each.as_json() for each in found])
 
 
 def _agree_to_serving(plans: "Sequence[ServingPlan]", spending: "Spending", flags: SpendingFlags) -> Decimal | None:

@@ -41,10 +41,9 @@ def check_command(source: StudyFlags, *, as_json: bool) -> int:
     remark(MAKING_STIMULI)
     checked = check_study(loaded, os.environ)
     if as_json:
-        import json
         from dataclasses import asdict
 
-        say_json(json.dumps({"ok": not checked.problems, **asdict(checked)}, indent=1))
+        say_json({"ok": not checked.problems, **asdict(checked)})
     else:
         for note in checked.notes:
             say(note)
@@ -121,9 +120,7 @@ def plan_command(
     estimate = estimate_study(source.load(), judges, dict(map(parse_price, prices)))
     found = [plan_question(run, question, power=power or POWER) for question in questions for run in estimate.runs]
     if as_json:
-        import json
-
-        say_json(json.dumps(_as_json(estimate, found), indent=1, default=str))
+        say_json(_as_json(estimate, found))
         return
     show_plan(estimate, sys.stdout)
     if not found:

@@ -77,7 +77,7 @@ def _report_study(study: Path, out: Path | None, policy: str, *, as_json: bool) 
     if as_json:
         import json
 
-        say_json(json.dumps([json.loads(record.model_dump_json()) for record in records], indent=1))
+        say_json([json.loads(record.model_dump_json()) for record in records])
         return exit_code(results)
     say(f"all judges side by side:  {short_path(page)}")
     return exit_code(results)
@@ -125,9 +125,7 @@ def list_command(target: str, as_json: bool) -> None:  # noqa: FBT001
     names = {run.name for run in found.runs}
     states = [state for state in list_runs(found.study) if found.whole or state.name in names]
     if as_json:
-        import json
-
-        say_json(json.dumps([asdict(state) for state in states], indent=1, default=str))
+        say_json([asdict(state) for state in states])
         return
     for state in states:
         if state.damage:
@@ -426,9 +424,7 @@ def verify_command(target: str, record: Path | None, as_json: bool) -> int:  # n
             if not as_json:
                 _say_check(check)
     if as_json:
-        import json
-
-        say_json(json.dumps(told, indent=1))
+        say_json(told)
     elif not folders:
         say(f"no runs yet: {run_first(found.study)}")
     return 1 if broken else 0
@@ -440,9 +436,7 @@ def _verify_claim(path: Path, *, as_json: bool) -> int:
     checks = list(verify_claim(path))
     absent = absent_files(path) if checks[0].holds else []
     if as_json:
-        import json
-
-        say_json(json.dumps({"checks": [asdict(check) for check in checks], "not_checked": absent}, indent=1))
+        say_json({"checks": [asdict(check) for check in checks], "not_checked": absent})
         return 0 if all(check.holds for check in checks) else 1
     say(f"{path.name}:")
     for check in checks:

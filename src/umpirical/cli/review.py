@@ -170,9 +170,7 @@ def status(review: ReviewFlags, *, as_json: bool) -> None:
     finally:
         opened.close()
     if as_json:
-        import json
-
-        say_json(json.dumps(found.as_json(), indent=1))
+        say_json(found.as_json())
         return
     for line in found.lines():
         say(line)

@@ -5,6 +5,7 @@ stands above, or fill the clipboard. It may also hold a command of a pipeline's 
 """
 
 import errno
+import json
 import os
 import shlex
 import sys
@@ -87,8 +88,9 @@ def say_next(command: Sequence[str | Path], words: str, *, indent: str = "") -> 
         say(f"{indent}next:  {shlex.join(typed)}  {words}")
 
 
-def say_json(text: str) -> None:
-    """Prints JSON on standard output. What is not inert is escaped as in JSON, so that a program reads the same."""
+def say_json(found: object) -> None:
+    """Prints JSON, or a value as JSON. What is not inert is escaped as in JSON, so that a program reads the same."""
+    text = found if isinstance(found, str) else json.dumps(found, indent=1, default=str)
     # In JSON two number signs are in a string: the first is escaped, and no runner finds a command there.
     lines = text.rstrip("\n").replace("##", "\\u0023#").split("\n")
     click.echo("\n".join(map(_escaped_line, lines)))

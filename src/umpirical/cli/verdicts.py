@@ -76,9 +76,7 @@ def measure_command(
         write_text(out, verdicts_page(found, file.name))
         remark(f"wrote {out}")
     if as_json:
-        import json
-
-        say_json(json.dumps([each.as_json() for each in found], indent=1))
+        say_json([each.as_json() for each in found])
         return 0
     for each in found:
         does = "compares" if each.kind == "compare" else "grades"

@@ -40,7 +40,6 @@ CONTROLLED = frozenset(Family) - ASIDE - {Family.ORIGINAL}
 
 
 @BY_PART.measure(
-    "abstention-rate",
     "Abstentions",
     "How often it says that it gives no verdict. An abstention never counts as a verdict.",
     worse="depends",
@@ -82,7 +81,6 @@ def _verdicts(tally: CallTally) -> int:
 
 
 @CALLS.measure(
-    "unparsed-rate",
     "Unparsed replies",
     "How often its reply cannot be read as a verdict. Such a reply never counts as a verdict.",
     worse="higher",
@@ -96,10 +94,7 @@ def unparsed_rate(tally: CallTally) -> int:
 
 
 @CALLS.measure(
-    "failure-rate",
-    "Failed calls",
-    "How often a call brings no reply at all. A failed call never counts as a verdict.",
-    worse="higher",
+    "Failed calls", "How often a call brings no reply at all. A failed call never counts as a verdict.", worse="higher"
 )
 def failure_rate(tally: CallTally) -> int:
     """Share of calls that end in an error or a refusal, after retries.
@@ -110,7 +105,6 @@ def failure_rate(tally: CallTally) -> int:
 
 
 @WHOLE_VARIANT.measure(
-    "reasoning-contradiction",
     "Contradicted reasoning",
     "How often its verdict differs from the one that its own reasoning states.",
     worse="higher",

@@ -99,13 +99,18 @@ class MeasureFamily(Generic[Function]):
     for the direction of a member."""
 
     def measure(
-        self, name: str, title: str, about: str, *, worse: Direction, **options: Unpack[Options]
+        self, title: str, about: str, *, worse: Direction, **options: Unpack[Options]
     ) -> Callable[[Function], MeasureSpec]:
-        """Makes a measure of the decorated function. Its docstring has the formula, and the contract is added to it."""
+        """Makes a measure of the decorated function, and names it after the function: `tie-rate` for `tie_rate`.
+
+        The function's docstring has the formula, and the contract is added to it.
+        """
         card: Options = {"kinds": self.kinds, "protocols": self.protocols, "scale": self.scale}
         card.update(options)
 
         def made(function: Function) -> MeasureSpec:
+            name = function.__name__.replace("_", "-")
+
             @wraps(function)
             def compute(tallies: Tallies, variant: str) -> list[Measure]:
                 return [

@@ -32,7 +32,6 @@ def swapped_pairs(tallies: Tallies, variant: str) -> list[PairTally]:
 
 
 @WHOLE_VARIANT.measure(
-    "swap-inconsistency",
     "Verdicts that change with the order",
     "How often its verdict changes when the two answers are swapped.",
     worse="higher",
@@ -49,7 +48,6 @@ def swap_inconsistency(tallies: Tallies, variant: str) -> Result:
 
 
 @WHOLE_VARIANT.measure(
-    "position-lean",
     "Lean to one position",
     "How much more often it names one position than the other. Each answer is in each position once.",
     worse="higher",
@@ -86,7 +84,6 @@ def position_lean(tallies: Tallies, variant: str) -> Result:
 
 
 @WHOLE_VARIANT.measure(
-    "error-clustering",
     "Errors in some task families",
     "How similar its results are within a task family: 0 if errors are spread evenly, 1 if each family is all right "
     "or all wrong.",

@@ -50,7 +50,6 @@ STEPS = MeasureFamily(
 
 
 @EITHER.measure(
-    "target-sensitivity",
     "Accuracy",
     "How often it prefers the answer that meets more requirements, by the size of the difference.",
     worse="lower",
@@ -67,7 +66,6 @@ def target_sensitivity(tallies: Tallies, variant: str) -> list[Part]:
 
 
 @STEPS.measure(
-    "both-orders-sensitivity",
     "Accuracy in both orders",
     "How often it names the better answer in both orders, by the size of the difference.",
     worse="lower",
@@ -83,7 +81,6 @@ def both_orders_sensitivity(tally: PairTally) -> float:
 
 
 @EITHER.measure(
-    "tie-rate",
     "Tie rate",
     "How often it calls a tie, or gives both answers the same grade, by the size of the difference.",
     worse="depends",
@@ -108,7 +105,6 @@ def tie_rate(tallies: Tallies, variant: str) -> list[Part]:
 
 
 @STEPS.measure(
-    "wrong-choice-rate",
     "Wrong choice rate",
     "How often it names the answer that meets fewer requirements, by the size of the difference.",
     worse="higher",
@@ -123,7 +119,6 @@ def wrong_choice_rate(tally: PairTally) -> float:
 
 
 @BY_PART.measure(
-    "committed-accuracy",
     "Accuracy when it names a winner",
     "When it names a winner, how often that is the better answer, by the size of the difference.",
     worse="lower",
@@ -155,7 +150,6 @@ FLAT = "its accuracy changes too little with the size of the difference to show 
 
 
 @WHOLE_VARIANT.measure(
-    "detection-threshold",
     "75% detection threshold (Δ75)",
     "The smallest difference, in requirements, at which it prefers the better answer 75% of the time.",
     worse="higher",

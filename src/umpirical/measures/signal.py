@@ -158,7 +158,6 @@ PARAMETER = MeasureFamily(
 
 
 @PARAMETER.measure(
-    "model-threshold",
     "75% detection threshold in the model (Δ75)",
     "The difference, in requirements, at which it prefers the better answer 75% of the time, in the fitted model.",
     worse="higher",
@@ -183,7 +182,6 @@ def model_threshold(fit: SignalEstimates) -> Parameter:
 
 
 @PARAMETER.measure(
-    "resolution",
     "Resolution",
     "How clearly it sees one missing requirement, however readily it ties: d′ per requirement.",
     worse="lower",
@@ -201,7 +199,7 @@ def resolution(fit: SignalEstimates) -> Parameter:
 
 
 @PARAMETER.measure(
-    "criterion", "Criterion", "How much evidence it needs before it names a winner instead of a tie.", worse="depends"
+    "Criterion", "How much evidence it needs before it names a winner instead of a tie.", worse="depends"
 )
 def criterion(fit: SignalEstimates) -> Parameter:
     """How much evidence it needs to name a winner, in standard deviations of the judge's noise: c of the latent rule.
@@ -214,7 +212,6 @@ def criterion(fit: SignalEstimates) -> Parameter:
 
 
 @PARAMETER.measure(
-    "slot-bias",
     "Position bias in the model",
     "How strongly it is pulled to the first position, whatever the answer; below 0, to the second.",
     worse="depends",
@@ -231,7 +228,6 @@ def slot_bias(fit: SignalEstimates) -> Parameter:
 
 
 @PARAMETER.measure(
-    "surface-sensitivity",
     "Wording sensitivity in the model",
     "How strongly a preference for wording affects it, on the scale of its noise.",
     worse="higher",
@@ -248,10 +244,7 @@ def surface_sensitivity(fit: SignalEstimates) -> Parameter:
 
 
 @PARAMETER.measure(
-    "length-weight",
-    "Length weight",
-    "How strongly length alone pulls it; below 0, to the shorter answer.",
-    worse="depends",
+    "Length weight", "How strongly length alone pulls it; below 0, to the shorter answer.", worse="depends"
 )
 def length_weight(fit: SignalEstimates) -> Parameter:
     """Pull to the longer answer, per unit of log length ratio: w of the latent rule.
@@ -264,9 +257,7 @@ def length_weight(fit: SignalEstimates) -> Parameter:
     return Parameter(fit.length_weight, held="the design has no pairs of unequal length")
 
 
-@PARAMETER.measure(
-    "lapse", "Lapse", "How often it answers at random, as its errors on easy pairs show.", worse="higher"
-)
+@PARAMETER.measure("Lapse", "How often it answers at random, as its errors on easy pairs show.", worse="higher")
 def lapse(fit: SignalEstimates) -> Parameter:
     """Share of calls answered at random, as far as wrong verdicts on easy pairs show it.
 
@@ -280,7 +271,6 @@ def lapse(fit: SignalEstimates) -> Parameter:
 
 
 @WHOLE_VARIANT.measure(
-    "goodness-of-fit",
     "Goodness of fit, p",
     "How surprising its verdicts would be if the model behind resolution and criterion held.",
     worse="lower",
@@ -312,7 +302,6 @@ FEW = 5
 
 
 @BY_PART.measure(
-    "d-prime",
     "d′",
     "How clearly it sees a difference of each size, however readily it ties.",
     worse="lower",

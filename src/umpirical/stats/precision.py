@@ -23,25 +23,6 @@ def half_width(p: float, *, clusters: int, per_cluster: float, correlation: floa
     return student(clusters, level) * sqrt(_variance(p, per_cluster, correlation) / clusters)
 
 
-def units_needed(p: float, width: float, *, clusters: int, correlation: float, level: float = 0.95) -> int | None:
-    """Returns the fewest units per cluster for a half-width of at most `width`; None if no number of them is enough.
-
-    More units in the same clusters never bring the half-width below t(G - 1) · sqrt(p (1 - p) ρ / G).
-    """
-    _check(p, correlation)
-    _check_width(width)
-    if clusters < 2:
-        raise ValueError(f"expected at least two clusters, got {clusters}")
-    # The variance of a cluster's mean is p (1 - p) ρ, which units cannot lower, plus p (1 - p) (1 - ρ) / m.
-    room = clusters * (width / student(clusters, level)) ** 2 - p * (1 - p) * correlation
-    needed = p * (1 - p) * (1 - correlation)
-    if needed == 0:
-        return 1 if room >= 0 else None
-    if room <= 0:
-        return None
-    return max(1, ceil(needed / room - 1e-9))
-
-
 def clusters_needed(p: float, width: float, *, per_cluster: float, correlation: float, level: float = 0.95) -> int:
     """Returns the fewest clusters of `per_cluster` units for a half-width of at most `width`. Some number is enough."""
     _check(p, correlation)

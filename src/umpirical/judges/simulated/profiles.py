@@ -164,21 +164,6 @@ reversal, and differences of one and five requirements. Its threshold of 4 requi
 judge of this rule can have it together with 61 of 100 at one requirement and 20 of 20 at five."""
 
 
-def profile(name: str) -> Profile:
-    """Returns the profile of a judge that compares."""
-    known = PROFILES | PAPER_PROFILES
-    if name not in known:
-        raise unknown_profile(name, " that compares", known)
-    return known[name]
-
-
-def grader_profile(name: str) -> GraderProfile:
-    """Returns the profile of a judge that grades."""
-    if name not in GRADER_PROFILES:
-        raise unknown_profile(name, " that grades", GRADER_PROFILES)
-    return GRADER_PROFILES[name]
-
-
 def unknown_profile(name: str, does: str, known: Iterable[str]) -> UsageError:
     """Returns the error for an unknown name."""
     names = list(known)

@@ -1,8 +1,7 @@
 """What a rewriting came to, and how much asking it may take."""
 
 import json
-from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -73,12 +72,6 @@ def stage_of(rejected: Attempt) -> Stage | None:
 def is_final(rejected: Attempt) -> bool:
     """Whether another attempt would end in the same way: what is wrong with the original stays wrong."""
     return stage_of(rejected) == "original"
-
-
-def drop_counts(attempts: Iterable[Attempt]) -> dict[str, int]:
-    """Counts the reasons for which attempts were dropped, the commonest first."""
-    reasons = (":".join(each.rejected.split(":")[:2]) for each in attempts if each.rejected)
-    return dict(Counter(reasons).most_common())
 
 
 def _stimulus(commission: Rewriting, number: int, made: Rewritten) -> Stimulus:
