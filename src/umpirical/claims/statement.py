@@ -270,7 +270,8 @@ def is_claim(path: Path) -> bool:
 def absent_files(path: Path) -> list[str]:
     """Returns the files of a claim that do not lie beside it, and are not checked."""
     claim = read_claim(path)
-    return [file.name for file in _files(path, claim) if not file.is_file()]
+    files = dict.fromkeys([_source(path, claim), _datasheet(path, claim), _evidence(path, claim)])
+    return [file.name for file in files if not file.is_file()]
 
 
 def verify_claim(path: Path) -> Iterator[Check]:
@@ -311,10 +312,6 @@ def _evidence(path: Path, claim: Claim) -> Path:
     return path.parent / Path(claim.evidence_file.name).name
 
 
-def _files(path: Path, claim: Claim) -> list[Path]:
-    return list(dict.fromkeys([_source(path, claim), _datasheet(path, claim), _evidence(path, claim)]))
-
-
 def _consistent(claim: Claim) -> str:
     """Raises unless the statement follows from the parts of the claim."""
     if sha256(record_json(claim.correction)) != claim.correction_sha256:
@@ -342,7 +339,9 @@ def _recomputed(source: Path, path: Path, claim: Claim) -> str:
     target = read_target(source, spec)
     if target.sha256 != published.source.sha256:
         raise StoreError("it is not the file that was corrected: its digest is different")
-    again = correct_target(target, settings, _record(path, claim))
+    # The record that the correction used has to lie beside the claim.
+    record = None if settings.record is None else read_record(_datasheet(path, claim))
+    again = correct_target(target, settings, record)
     if not _alike(*(each.model_dump(exclude={"umpirical_version"}) for each in (again, published))):
         raise StoreError("the corrected estimate does not follow from this file")
     return f"{target.rows:,} rows, the corrected estimate follows from them"
@@ -357,11 +356,6 @@ def _alike(one: object, other: object) -> bool:
     if isinstance(one, float) and isinstance(other, float):
         return isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
     return one == other
-
-
-def _record(path: Path, claim: Claim) -> ReadRecord | None:
-    """Returns the record that the correction used, which has to lie beside the claim."""
-    return None if claim.correction.settings.record is None else read_record(_datasheet(path, claim))
 
 
 def _judged(file: Path, published: MatchRecord, summary: JudgeSummary) -> str:

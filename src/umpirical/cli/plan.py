@@ -48,7 +48,8 @@ def check_command(source: StudyFlags, *, as_json: bool) -> int:
         for note in checked.notes:
             say(note)
         for gate in checked.gates:
-            say(f"gate {gate.name}: {_gate_word(gate)}  {_shown_gate(gate)}")
+            word = "FAIL" if not gate.passed else "PASS" if gate.blocks else "reported"
+            say(f"gate {gate.name}: {word}  {_shown_gate(gate)}")
         for problem in checked.problems:
             say(f"problem: {problem}")
         for judge, count in checked.calls.items():
@@ -62,10 +63,6 @@ def _shown_gate(gate: "GateResult") -> str:
     if not gate.passed or len(gate.found) <= LONGEST:
         return gate.found
     return f"{gate.found[:LONGEST].rpartition(', ')[0]}, ... (--json prints all of it)"
-
-
-def _gate_word(gate: "GateResult") -> str:
-    return "FAIL" if not gate.passed else "PASS" if gate.blocks else "reported"
 
 
 # `umpirical plan`, and the table that `umpirical run` shows before it asks.

@@ -69,7 +69,7 @@ def resolve_prompts(
     asked = variants if spec.kind == "compare" else ("baseline",)
     own = variants if isinstance(variants, Mapping) else {}
     named: Mapping[str, Prompt] = spec.prompts or {
-        variant: _study_prompt(own.get(variant, variant), spec.kind) for variant in asked
+        variant: _prompt_name(own.get(variant, variant), spec.kind) for variant in asked
     }
     texts = texts or StudyTexts()
     if texts and not spec.prompts:
@@ -151,14 +151,11 @@ def builtin_prompt(name: str) -> str:
     return found.read_text(encoding="utf-8")
 
 
-def builtin_name(kind: JudgeKind, variant: str) -> str:
-    """Returns the name of a variant's built-in prompt."""
-    return kind if variant == "baseline" else f"{kind}-{variant}"
-
-
-def _study_prompt(name: str, kind: JudgeKind) -> str:
+def _prompt_name(name: str, kind: JudgeKind) -> str:
     """Returns the prompt that a study names for a variant: a file, `builtin:NAME`, or a variant with a built-in one."""
-    return name if "." in name or ":" in name else f"builtin:{builtin_name(kind, name)}"
+    if "." in name or ":" in name:
+        return name
+    return f"builtin:{kind}" if name == "baseline" else f"builtin:{kind}-{name}"
 
 
 def _check_inputs(spec: JudgeSpec) -> None:

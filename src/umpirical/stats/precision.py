@@ -20,7 +20,8 @@ def half_width(p: float, *, clusters: int, per_cluster: float, correlation: floa
     _check(p, correlation)
     if clusters < 2 or per_cluster <= 0:
         raise ValueError(f"expected at least two clusters with units in them, got {clusters} of {per_cluster}")
-    return student(clusters, level) * sqrt(_variance(p, per_cluster, correlation) / clusters)
+    variance = p * (1 - p) * (1 + (per_cluster - 1) * correlation) / per_cluster
+    return student(clusters, level) * sqrt(variance / clusters)
 
 
 def clusters_needed(p: float, width: float, *, per_cluster: float, correlation: float, level: float = 0.95) -> int:
@@ -106,11 +107,6 @@ def smallest_exact_difference(
     beyond = bisect_left(range(ceil(effective)), 1, key=lambda k: int(exact_high(k, effective, alpha) > limit))
     few = beyond - 1
     return None if few < 0 else limit - float(betaincinv(few + 1, effective - few, 1 - power))
-
-
-def _variance(p: float, per_cluster: float, correlation: float) -> float:
-    """Returns the variance of one cluster's mean."""
-    return p * (1 - p) * (1 + (per_cluster - 1) * correlation) / per_cluster
 
 
 def _check(p: float, correlation: float) -> None:

@@ -94,7 +94,10 @@ def compare_tallies() -> Tallies:
         for task, missing, kind in _cells():
             answers = _compare(replace(judge, criterion=criterion), kind, rng)
             pairs.append(_pair_tally(task, variant, kind, answers, missing))
-            outcomes += [_outcome_tally(task, variant, kind, counts) for counts in _counts(answers)]
+            outcomes += [
+                OutcomeTally(task, variant, kind.family, kind.stratum, kind.delta, 0.0, kind.log_length, counts, 1)
+                for counts in _counts(answers)
+            ]
             if kind.family == Family.EQUAL:
                 layouts += _layout_tallies(task, variant, kind, answers, missing)
             one, two, tie = (int((answers == slot).sum()) for slot in (1, -1, 0))
@@ -319,10 +322,6 @@ def _counts(answers: Ints) -> Iterator[tuple[int, int, int, int, int, int]]:
             int((order == slot).sum()) for order in pair for slot in (1, -1, 0)
         )
         yield one, two, tie, other_one, other_two, other_tie
-
-
-def _outcome_tally(task: str, variant: str, kind: _Kind, counts: tuple[int, int, int, int, int, int]) -> OutcomeTally:
-    return OutcomeTally(task, variant, kind.family, kind.stratum, kind.delta, 0.0, kind.log_length, counts, 1)
 
 
 def _layout_tallies(task: str, variant: str, kind: _Kind, answers: Ints, missing: int) -> Iterator[LayoutTally]:

@@ -236,11 +236,6 @@ def _repeats(texts: _Texts) -> Floats:
     return repeat_rates(texts.latent, texts.original, grades=texts.grades)
 
 
-def _changed_repeats(texts: _Texts) -> Floats:
-    """Returns the joint distribution of two calls about one changed text."""
-    return repeat_rates(texts.latent, texts.changed, grades=texts.grades, scatter=texts.scatter)
-
-
 def _pairs(texts: _Texts) -> Floats:
     """Returns the joint distribution of a call about the original and one about the text made from it."""
     seen, unseen = (
@@ -262,7 +257,8 @@ def _changes(texts: _Texts, scale: GradeScale) -> dict[str, float]:
     difference = after - before
     if not (texts.level != texts.required).any():
         changed = 1 - _alike(joint)
-        noise = 1 - (_alike(_repeats(texts)) + _alike(_changed_repeats(texts))) / 2
+        again = repeat_rates(texts.latent, texts.changed, grades=texts.grades, scatter=texts.scatter)
+        noise = 1 - (_alike(_repeats(texts)) + _alike(again)) / 2
         excess = changed - noise
         values = {"change-rate": _rate(texts, changed), "excess-change": _mean(texts, excess)}
         if scale.kind != "nominal":

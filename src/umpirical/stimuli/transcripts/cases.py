@@ -361,7 +361,9 @@ class MessageChange:
 
 def message_changes(before: Transcript, after: Transcript) -> Iterator[MessageChange]:
     """Yields what differs, in order. Messages in one place are taken for versions of each other."""
-    one, two = ([_written(message) for message in each.messages] for each in (before, after))
+    one, two = (
+        [json.dumps(message.as_json(), ensure_ascii=False) for message in each.messages] for each in (before, after)
+    )
     for kind, start, end, first, last in SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
         if kind == "equal":
             continue
@@ -370,7 +372,3 @@ def message_changes(before: Transcript, after: Transcript) -> Iterator[MessageCh
         yield from (MessageChange(first + place + 1, "changed", gone[place], new[place]) for place in range(shared))
         yield from (MessageChange(None, "removed", text, "") for text in gone[shared:])
         yield from (MessageChange(first + place + 1, "added", "", new[place]) for place in range(shared, len(new)))
-
-
-def _written(message: Message) -> str:
-    return json.dumps(message.as_json(), ensure_ascii=False)
