@@ -21,7 +21,6 @@ SECONDS_BETWEEN_PICTURES = 0.2
 
 
 def tell(sentence: str) -> None:
-    """Shows a sentence beside the progress."""
     print(sentence, file=sys.stderr, flush=True)  # noqa: T201  # as progress is
 
 

@@ -65,7 +65,6 @@ def _check_rates(found: ReadRecord) -> None:
 
 
 def _check_card(found: ReadRecord) -> None:
-    """Raises if the card beside a record has another digest than the record."""
     card = found.file.with_suffix(".md")
     if not card.is_file():
         return
@@ -205,7 +204,6 @@ def _same_judge(one: JudgeRecord, other: JudgeRecord) -> bool:
 
 
 def judge_summary(found: ReadRecord) -> JudgeSummary:
-    """Returns what a claim says about the judge."""
     record, judge = found.record, found.record.judge
     decision, protocol = getattr(record, "decision", None), found.protocol
     measures = []
@@ -333,7 +331,6 @@ def _card(card: Path, claim: Claim) -> str:
 
 
 def _recomputed(source: Path, path: Path, claim: Claim) -> str:
-    """Computes the correction again from the data."""
     published, settings = claim.correction, claim.correction.settings
     spec = TargetSpec(settings.estimate, published.source.columns, settings.low, settings.high)
     target = read_target(source, spec)

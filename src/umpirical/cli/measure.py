@@ -125,7 +125,6 @@ def terminal_terms(flags: SpendingFlags, *, preflight: bool) -> "Terms":
 
 
 def tell_runs(measured: "Iterator[FinishedRun]", *, quiet: bool) -> "list[FinishedRun]":
-    """Measures runs one after another, and shows each."""
     results: list[FinishedRun] = []
     while (result := _next(measured)) is not None:
         results.append(result)
@@ -150,7 +149,6 @@ def exit_code(results: "Sequence[FinishedRun]", lost: "Mapping[str, UmpiricalErr
 
 
 def lost_summaries(lost: "Mapping[str, UmpiricalError]") -> list[dict[str, Any]]:
-    """Returns summaries of judges that could not be measured, for the program that started the runs."""
     return [{"judge": judge, "complete": False, "error": str(error), "fix": error.fix} for judge, error in lost.items()]
 
 

@@ -51,7 +51,6 @@ class SpendingFlags:
     allow_unpriced: bool
 
     def price_overrides(self) -> "dict[str, TokenPrices]":
-        """The prices given with --price, by model."""
         from umpirical.models.prices import parse_price
 
         return dict(map(parse_price, self.prices))
@@ -67,7 +66,6 @@ price_option = click.option(
 
 
 def in_dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
-    """Parses an exact amount of money."""
     if value is None:
         return None
     amount = dollars_of(value)

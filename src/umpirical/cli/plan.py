@@ -140,7 +140,6 @@ def estimate_study(study: "Study[Any]", judges: "Sequence[str]", prices: "Mappin
 
 
 def show_plan(estimate: "PlanEstimate", file: IO[str]) -> None:
-    """Prints a table of what each judge takes, the total, and what the numbers assume."""
     answered = sum(run.answered for run in estimate.runs)
     console = _console(file)
     table = _table(

@@ -274,7 +274,6 @@ def _terms(study: "Study[Any]") -> "ReviewTerms":
 
 
 def _open_door(link: str, owner: str, *, page: Path | None) -> None:
-    """Prints the link once the server answers, and opens a browser with the page that leads to it."""
     say(f"open  {link}  (lets {owner} in, once)")
     say("others enter with a link from  umpirical review invite NAME;  Ctrl-C stops")
     sys.stdout.flush()

@@ -42,7 +42,6 @@ def say_verdict(verdict: str, line: str, *, indent: str = "") -> None:
 
 
 def say_check(effect: str, text: str) -> None:
-    """Prints a check with its mark."""
     mark = MARKS[effect][0 if sys.stdout.isatty() else 1]
     click.echo(f"  {_colored(effect, mark)}  {no_command(inert(text))}")
 
@@ -104,7 +103,6 @@ def complain(message: str, fix: str = "") -> None:
 
 
 def confirm(question: str) -> bool:
-    """Asks a question on standard error; the default is no."""
     return click.confirm(inert(question), default=False, err=True)
 
 
@@ -175,7 +173,6 @@ def leading_to(link: str, folder: Path) -> Iterator[Path | None]:
 
 
 def open_browser(page: Path | None) -> None:
-    """Opens a browser with the page that leads to a link."""
     if page is None:
         return
     import webbrowser

@@ -21,8 +21,6 @@ ROLES = {
 
 
 def _column_options(roles: dict[str, str]) -> Callable[[click.decorators.FC], click.decorators.FC]:
-    """Adds an option for each role that a column of the table may have."""
-
     def add(command: click.decorators.FC) -> click.decorators.FC:
         for role, about in reversed(roles.items()):
             named = click.option(f"--{role}", f"{role}_column", metavar="COLUMN", help=f"Column with {about}.")
@@ -33,7 +31,6 @@ def _column_options(roles: dict[str, str]) -> Callable[[click.decorators.FC], cl
 
 
 def _named_columns(roles: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """Returns the columns that were named, by role."""
     return {role: column for role in roles if (column := given[f"{role}_column"]) is not None}
 
 

@@ -164,7 +164,6 @@ class Engine:
             raise
 
     def call(self, work: Any) -> "Future[Any]":  # noqa: ANN401  # a coroutine
-        """Runs a coroutine on the engine's loop."""
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     @property
@@ -172,7 +171,6 @@ class Engine:
         return bool(self.llm.errored)
 
     def end(self) -> None:
-        """Ends the engine and its processes."""
         if (reading := getattr(self.llm, "output_handler", None)) is not None:
             # Otherwise it would report the end as the death of the engine.
             self.loop.call_soon_threadsafe(reading.cancel)

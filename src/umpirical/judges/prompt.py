@@ -161,17 +161,14 @@ def _prompt_name(name: str, kind: JudgeKind) -> str:
 def _check_inputs(spec: JudgeSpec) -> None:
     known = sorted(ALLOWED)
     for role, name in spec.inputs.items():
-        if role not in ALLOWED and not _is_column(role):
+        is_column = role.startswith(ROW) and role != ROW and not re.search(r"[{}\n]", role)
+        if role not in ALLOWED and not is_column:
             raise UsageError(
                 f"judge {spec.name}: unknown field {role!r} in inputs",
                 fix=f"choose one of: {', '.join(known)}, or row.COLUMN for a column of the data",
             )
         if name in spec.values:
             raise UsageError(f"judge {spec.name}: {name!r} is set in both inputs and values", fix="remove one of them")
-
-
-def _is_column(role: str) -> bool:
-    return role.startswith(ROW) and role != ROW and not re.search(r"[{}\n]", role)
 
 
 def _check_columns(spec: JudgeSpec, hidden: Mapping[str, str] | None) -> None:
@@ -187,7 +184,6 @@ def _check_columns(spec: JudgeSpec, hidden: Mapping[str, str] | None) -> None:
 
 
 def _placeholder(spec: JudgeSpec, column: str) -> str:
-    """Returns what the prompts of a judge call a column."""
     role = f"{ROW}{column}"
     return spec.inputs.get(role, role)
 

@@ -64,8 +64,9 @@ def abstention_rate(tallies: Tallies, variant: str) -> list[Part]:
 
 
 def _rate(chosen: list[CallTally]) -> Result:
+    verdicts = [tally.position_1 + tally.position_2 + tally.tie + tally.graded for tally in chosen]
     return clustered_rate(
-        [Counted(tally.cluster, tally.abstained, _verdicts(tally) + tally.abstained) for tally in chosen],
+        [Counted(t.cluster, t.abstained, said + t.abstained) for t, said in zip(chosen, verdicts, strict=True)],
         unit="call",
         empty="no call has a reply that could be read",
         excluded={
@@ -74,10 +75,6 @@ def _rate(chosen: list[CallTally]) -> Result:
             "not asked yet": sum(tally.unasked for tally in chosen),
         },
     )
-
-
-def _verdicts(tally: CallTally) -> int:
-    return tally.position_1 + tally.position_2 + tally.tie + tally.graded
 
 
 @CALLS.measure(

@@ -52,7 +52,6 @@ class MeasureSpec:
     """What the paper calls it on a ladder step, where that has a name of its own."""
 
     def symbol_at(self, stratum: str) -> str:
-        """Returns the paper's symbol for one part of the design."""
         return self.symbol_above_0 if self.symbol_above_0 and stratum not in ("", "0") else self.symbol
 
     def is_for(self, kind: JudgeKind, protocol: str) -> bool:

@@ -26,7 +26,6 @@ def graded_answers(tallies: Tallies, variant: str) -> list[GradeTally]:
 
 
 def answers_without_grade(tallies: Tallies, variant: str) -> dict[str, int]:
-    """Answers left out, by reason."""
     calls = [tally for tally in tallies.calls if tally.variant == variant and tally.family in FAMILIES]
     missing = {
         reason: sum(getattr(tally, reason) for tally in calls)

@@ -51,7 +51,6 @@ def quad_share(chosen: Sequence[QuadTally], score: Score) -> Result:
 
 
 def incomplete_quads(chosen: Sequence[QuadTally]) -> dict[str, int]:
-    """Quads left out, by reason."""
     count = sum(tally.incomplete for tally in chosen)
     return {UNANSWERED: count} if count else {}
 

@@ -102,7 +102,6 @@ def signal_estimates(tallies: Tallies, variant: str) -> SignalEstimates | str:
 
 
 def model_outcomes(tallies: Tallies, variant: str) -> tuple[OutcomeTally, ...]:
-    """The outcomes that the model is fitted to."""
     return tuple(tally for tally in tallies.outcomes if tally.variant == variant and tally.family in FAMILIES)
 
 
@@ -389,7 +388,6 @@ def _least_error(correct: float, calls: float, named: float, equal_calls: float)
 
 
 def _density(share: float) -> float:
-    """The normal density at the quantile of a share."""
     return exp(-(float(ndtri(share)) ** 2) / 2) / sqrt(2 * pi)
 
 

@@ -216,7 +216,6 @@ class ModelAdapter:
         return None
 
     def open(self, spec: "ModelSpec", calling: Calling) -> Model:
-        """Returns a model that is ready to be asked."""
         connection, most = self.connect(spec, calling), calling.concurrency
         # A batch collects whatever is waiting, so there is no pace to find.
         pace = Pace(most, first=most) if connection.gathers else calling.pace()

@@ -120,7 +120,6 @@ def _refuse_the_undefined(pairs: PairCounts) -> None:
 
 
 def working_value(name: Parameter, value: float) -> float:
-    """Returns a parameter in the form that the search uses."""
     if (name in {"criterion", "surface", "lapse"} and value < 0) or (name == "lapse" and value > 0.5):
         raise ValueError(f"{name} cannot be fixed at {value}: it must not be negative, and a lapse rate is at most 0.5")
     if name == "surface":

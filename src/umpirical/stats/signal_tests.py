@@ -153,13 +153,11 @@ class _Cells:
         return cls(task * len(steps) + step, len(names), len(steps))
 
     def sums(self, rows: Floats) -> Floats:
-        """Sums per task (rows) and cell (columns)."""
         size = self.tasks * self.differences
         columns = [np.bincount(self.place, weights=column, minlength=size) for column in rows.T]
         return np.column_stack(columns).astype(float).reshape(self.tasks, -1)
 
     def by_task(self, rows: Floats) -> Floats:
-        """Sums per task."""
         task = self.place // self.differences
         columns = [np.bincount(task, weights=column, minlength=self.tasks) for column in rows.T]
         return np.column_stack(columns).astype(float)

@@ -64,13 +64,11 @@ def made_text(test: GeneratedPerturbation, order: Mapping[str, str], rng: np.ran
 
 
 def sign_of(label: str) -> str:
-    """Returns the made-up word that stands for a label."""
     number = int(digest("sign", label)[:12], 16)
     return "zq" + "".join(_SYLLABLES[number // 20**place % 20] for place in range(4))
 
 
 def signs_in(text: str) -> frozenset[str]:
-    """Returns the signs that a text bears."""
     return frozenset(_SIGN.findall(text))
 
 

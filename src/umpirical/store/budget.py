@@ -80,7 +80,6 @@ class Budget:
         self.path = folder / "budget.sqlite"
 
     def booked(self, accounts: Sequence[str]) -> Booked:
-        """Returns what is booked on these accounts together."""
         return _booked([row for row in self._rows() if row["account"] in accounts])
 
     def bill_of(self, part: str) -> Bill | None:

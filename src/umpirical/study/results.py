@@ -257,7 +257,6 @@ class FinishedRun:
         return self.protocol.render(self.record)
 
     def summary(self) -> dict[str, Any]:
-        """Returns a summary for the program that started the run."""
         spend = self.record.spend
         return {
             "run": self.folder.name,

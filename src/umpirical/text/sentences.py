@@ -128,7 +128,6 @@ def sentences_in_any_script(text: str) -> list[str]:
 
 
 def ends_whole(text: str) -> bool:
-    """Whether a text ends with a whole sentence or line."""
     return text.rstrip(" ").endswith("\n") or text.rstrip().rstrip(_ALL_CLOSERS).endswith(tuple(_ALL_STOPS))
 
 
@@ -222,7 +221,6 @@ def _begins_apart(before: str, after: str, cut: int) -> bool:
 
 
 def _ends_apart(after: str, cut: int, extra: int) -> bool:
-    """Whether it ends with a sentence or a line."""
     end = cut + extra
     if end == len(after) or after[end] == "\n":
         return True

@@ -231,7 +231,6 @@ def export_transcripts(folder: Path, out: Path) -> tuple[Path, int]:
 
 
 def write_log(samples: "list[EvalSample]", out: Path, *, name: str) -> Path:
-    """Writes samples as a log of Inspect's."""
     try:
         from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec, write_eval_log
     except ImportError:

@@ -157,7 +157,6 @@ def _connected(actors: int) -> Iterator[None]:
 
 
 def _gpus(call: CallSpec) -> float:
-    """Returns the GPUs of one actor."""
     model = call.judge.model
     return 0.0 if model is None else ADAPTERS.get(model.adapter).gpus(model)
 

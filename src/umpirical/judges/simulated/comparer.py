@@ -145,7 +145,6 @@ class Comparer:
         return latent, x, self._criterion(latent, variant, task, blank=_vacuum(first, second))
 
     def _evidence(self, latent: LatentJudge, task: str, first: str, second: str) -> float:
-        """Returns the evidence for position 1."""
         if _vacuum(first, second):
             return 0.0
         low, high = sorted([first, second])
@@ -157,7 +156,6 @@ class Comparer:
         return quality + surface + length
 
     def _criterion(self, latent: LatentJudge, variant: str, task: str, *, blank: bool) -> float:
-        """Returns how much evidence a preference takes."""
         if variant == "forced-choice":
             return 0.0
         shift = self._profile.criterion_spread * normal(self._seed, "criterion", task)

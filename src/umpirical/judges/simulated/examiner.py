@@ -232,7 +232,6 @@ def _rate(texts: _Texts, values: Floats) -> float:
 
 
 def _repeats(texts: _Texts) -> Floats:
-    """Returns the joint distribution of two calls about the original."""
     return repeat_rates(texts.latent, texts.original, grades=texts.grades)
 
 
@@ -399,7 +398,6 @@ class Auditor:
         return json.dumps({"grade": violated if uniform(self._seed, "audit", trial_id) < share else satisfied})
 
     def _graded(self, shown: Shown, deserved: Deserved, trial_id: str) -> str:
-        """Returns a grade by a rubric in words."""
         labels = shown.scale.labels
         if uniform(self._seed, "lapse", trial_id) < self._profile.lapse:
             return labels[int(uniform(self._seed, "guess", trial_id) * len(labels))]
@@ -411,7 +409,6 @@ class Auditor:
 
 
 def violated_share(profile: AuditorProfile, policy: str, text: str, seed: int) -> float:
-    """Returns how often an auditor says that a policy is violated by a transcript."""
     violated = sees_violation(profile, policy, text)
     if violated is None:
         violated = opinion(text, seed) < 0.5

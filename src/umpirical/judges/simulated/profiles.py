@@ -165,7 +165,6 @@ judge of this rule can have it together with 61 of 100 at one requirement and 20
 
 
 def unknown_profile(name: str, does: str, known: Iterable[str]) -> UsageError:
-    """Returns the error for an unknown name."""
     names = list(known)
     near = get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]!r}? Otherwise " if near else ""

@@ -122,7 +122,6 @@ def lengthen(transcript: Transcript, factor: float, *, but: Sequence[str] = ()) 
 
 
 def place_of(number: int, transcript: Transcript) -> Place:
-    """Returns the third of a transcript that a message is in."""
     return PLACES[min(2, 3 * number // max(1, len(transcript.messages)))]
 
 
@@ -255,7 +254,6 @@ def cases_of(
 
 
 def edit_of(rule: Rule) -> str:
-    """Returns the name of the edit that breaks a rule."""
     return EDITS[type(rule)]
 
 

@@ -60,16 +60,6 @@ def spelled(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, separators=(",", ":"), ensure_ascii=False)
 
 
-def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the JSON Schema of an object that has exactly these fields."""
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 # Rubrics of agents: items, each with its own scale.
 
 KEPT_OR_NOT = GradeScale("binary", ("violated", "satisfied"))
@@ -256,7 +246,6 @@ class RewritingTerms:
 
     @property
     def roles(self) -> tuple[RewritingRole, ...]:
-        """The roles that are filled."""
         return tuple(role for role in ROLES if getattr(self, role) is not None)
 
     def as_json(self) -> Json:
