@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -16,7 +15,7 @@ from umpirical.domain.policies import Closing, Forbid, NoClosing, NoFigures, Rul
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL
 from umpirical.domain.transcripts import Transcript, transcript_from_text
-from umpirical.judges.simulated.comparer import ORDER, grades_of, read_compared
+from umpirical.judges.simulated.comparer import ORDER, described_scale, grade_unit, grades_of, read_compared
 from umpirical.judges.simulated.profiles import ExaminerProfile
 from umpirical.stats.seeds import normal, uniform
 from umpirical.stats.simulation.examiner import (
@@ -128,29 +127,12 @@ def read_shown(prompt: str) -> Shown | None:
     scale = _SCALE.search(after)
     if not (closing and bracket and opening and scale):
         return None
-    return Shown(answer, fence, _described(scale[1]))
-
-
-def grade_unit(scale: GradeScale) -> float:
-    """Returns the steps between neighbouring grades: one, unless an interval scale is divided differently."""
-    first, second = (grade if isinstance(grade, float) else None for grade in grades_of(scale)[:2])
-    return 1.0 if first is None or second is None else second - first
+    return Shown(answer, fence, described_scale(scale[1]))
 
 
 _WORD = re.compile(r"[^\W\d_]+")
 
 _SCALE = re.compile(rf"on this scale, {ORDER}: (.+)\. If you cannot judge", re.DOTALL)
-
-_RANGE = re.compile(r"a number from (?P<low>\S+) to (?P<high>\S+)")
-
-
-@lru_cache(maxsize=64)
-def _described(text: str) -> GradeScale:
-    """Parses a scale from a prompt's description. It does not say whether labels have an order; none is needed here."""
-    if (found := _RANGE.fullmatch(text)) is not None:
-        return GradeScale("interval", low=float(found["low"]), high=float(found["high"]))
-    return GradeScale("ordinal", tuple(text.removeprefix('"').removesuffix('"').split('", "')))
-
 
 # The values that a simulated examiner's measures should have on the texts of a design.
 
