@@ -16,7 +16,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL
 from umpirical.domain.transcripts import Transcript, transcript_from_text
 from umpirical.judges.simulated.comparer import ORDER, described_scale, grade_unit, grades_of, read_compared
-from umpirical.judges.simulated.profiles import ExaminerProfile
+from umpirical.judges.simulated.profiles import BuiltIn, ExaminerProfile
 from umpirical.stats.seeds import normal, uniform
 from umpirical.stats.simulation.examiner import (
     Kind,
@@ -316,18 +316,14 @@ BEGINNING = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class AuditorProfile:
+class AuditorProfile(BuiltIn):
     """What is built in in a judge of agents."""
 
-    about: str
-    """The defect, in one sentence."""
     reads: Reads = "everything"
     follows: bool = True
     """Whether it reads the policy; one that does not has an opinion of its own on every transcript."""
     lapse: float = 0.0
     """Share of calls that give either verdict at random."""
-    unparsed_rate: float = 0.0
-    failure_rate: float = 0.0
 
 
 AUDITOR_PROFILES: Mapping[str, AuditorProfile] = {
