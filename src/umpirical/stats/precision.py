@@ -27,7 +27,8 @@ def half_width(p: float, *, clusters: int, per_cluster: float, correlation: floa
 def clusters_needed(p: float, width: float, *, per_cluster: float, correlation: float, level: float = 0.95) -> int:
     """Returns the fewest clusters of `per_cluster` units for a half-width of at most `width`. Some number is enough."""
     _check(p, correlation)
-    _check_width(width)
+    if width <= 0:
+        raise ValueError(f"expected a positive half-width, got {width:g}")
 
     def enough(clusters: int) -> bool:
         found = half_width(p, clusters=clusters, per_cluster=per_cluster, correlation=correlation, level=level)
@@ -112,8 +113,3 @@ def smallest_exact_difference(
 def _check(p: float, correlation: float) -> None:
     if not (0 <= p <= 1 and 0 <= correlation <= 1):
         raise ValueError(f"expected a rate and a correlation from 0 to 1, got {p:g} and {correlation:g}")
-
-
-def _check_width(width: float) -> None:
-    if width <= 0:
-        raise ValueError(f"expected a positive half-width, got {width:g}")
