@@ -266,25 +266,8 @@ def run_command(
 # `umpirical datasheet`.
 
 
-@dataclass(frozen=True, slots=True)
-class DatasheetFlags:
-    """The design of a datasheet, and what it is held to."""
-
-    against: str | None
-    size: str | None
-    until: str | None
-    max_calls: int | None
-    variants: tuple[str, ...]
-    repeats: int
-    folder: Path
-    trust: bool
-    policy: str
-    answer: tuple[str, ...]
-
-
 @click.command("datasheet")
 @click.argument("judge")
-@gathered("design", DatasheetFlags)
 @gathered("how", MeasureFlags)
 @click.option("--against", metavar="OTHER", help="A second judge, to compare on one page.")
 @click.option(
@@ -326,7 +309,13 @@ class DatasheetFlags:
 @dry_run_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def datasheet_command(
-    judge: str, design: DatasheetFlags, flags: SpendingFlags, how: MeasureFlags, *, as_json: bool
+    judge: str,
+    flags: SpendingFlags,
+    how: MeasureFlags,
+    *,
+    against: str | None,
+    as_json: bool,
+    **given: Any,  # noqa: ANN401  # what click has checked
 ) -> int:
     """Test JUDGE and write its datasheet.
 
@@ -337,22 +326,14 @@ def datasheet_command(
     from umpirical.api.options import DatasheetKeywords
     from umpirical.api.studies import datasheet_study
 
-    targets = [judge] if design.against is None else [judge, design.against]
-    options = DatasheetKeywords(
-        size=design.size,
-        # Judges that are compared answer the same questions.
-        until=design.until or ("asked" if design.against else None),
-        max_calls=design.max_calls,
-        policy=design.policy,
-        variants=design.variants,
-        repeats=design.repeats,
-        folder=design.folder,
-        answer=design.answer,
-    )
-    study = datasheet_study(targets, options, terminal_trust(given=design.trust))
+    targets = [judge] if against is None else [judge, against]
+    # Judges that are compared answer the same questions.
+    given["until"] = given["until"] or ("asked" if against else None)
+    options = DatasheetKeywords(**given)
+    study = datasheet_study(targets, options, terminal_trust(given=options.trust))
     results, lost = measure(study, [], flags, how, quiet=as_json)
     summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
-    if design.against is not None and not lost:
+    if against is not None and not lost:
         from umpirical.api.results import compare_targets
 
         page = compare_targets([result.folder for result in results]).save().html
