@@ -6,7 +6,7 @@ import pytest
 
 from umpirical.domain.responses import Response
 from umpirical.runs import recorder as recording
-from umpirical.runs.recorder import OpenShard, Recorder
+from umpirical.runs.asking import OpenShard, Recorder
 from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import snapshot
 

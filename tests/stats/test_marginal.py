@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import norm
 
-from umpirical.stats.marginal import sensitivity
+from umpirical.stats.signal_estimates import sensitivity
 
 
 def test_tie_aware_sensitivity_by_hand():

@@ -24,8 +24,7 @@ from umpirical.measures.estimates.pairs import (
 )
 from umpirical.measures.estimates.rates import DIGITS, ONE_TASK
 from umpirical.stats.intervals import MIN_DESIGN_EFFECT, cluster_wilson, jackknife, student
-from umpirical.stats.marginal import sensitivity
-from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates, estimate_signal
+from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates, estimate_signal, sensitivity
 from umpirical.stats.signal_model import PairCounts
 from umpirical.stats.signal_tests import goodness_of_fit as check_fit
 
