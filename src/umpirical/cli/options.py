@@ -65,6 +65,12 @@ price_option = click.option(
 )
 
 
+def out_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Returns the option for the folder that a command writes to."""
+    place = click.Path(path_type=Path, file_okay=False)
+    return click.option("--out", type=place, help=f"Folder to write to. Default: {default}.")
+
+
 def in_dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
     if value is None:
         return None

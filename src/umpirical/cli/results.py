@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from umpirical.cli.measure import INCOMPLETE, RESUMES, SETTLES, exit_code, policy_option, tell_next
-from umpirical.cli.options import in_dollars
+from umpirical.cli.options import in_dollars, out_option
 from umpirical.cli.terminal import remark, say, say_check, say_json, say_next, say_verdict, short_path, tell_runner
 from umpirical.domain.scoring_methods import TARGET
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command("report")
 @click.argument("target")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to. Default: the run's.")
+@out_option("the run's")
 @policy_option
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def report_command(target: str, out: Path | None, policy: str, as_json: bool) -> int:  # noqa: FBT001
@@ -156,11 +156,7 @@ def list_command(target: str, as_json: bool) -> None:  # noqa: FBT001
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="The largest difference that does not matter. Default: 0.05 (5 percentage points).",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to. Default: in the study.",
-)
+@out_option("in the study")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def compare_command(
     targets: tuple[str, ...],
@@ -200,11 +196,7 @@ def compare_command(
 @click.option("--rule", help="majority, weighted or dawid-skene. Default: majority, or the best one with --choose.")
 @click.option("--choose", is_flag=True, help="Choose the best three to seven of the judges.")
 @click.option("--budget", metavar="USD", callback=in_dollars, help="With --choose: the most 1,000 verdicts may cost.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to. Default: juries, in the study.",
-)
+@out_option("juries, in the study")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def jury_command(
     targets: tuple[str, ...],
@@ -249,11 +241,7 @@ def jury_command(
 @click.option(
     "--target", "rate", default=TARGET, type=click.FloatRange(0, 0.5), help="Acceptable false preference rate."
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to. Default: `scoring-methods`, in the run.",
-)
+@out_option("`scoring-methods`, in the run")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def rescore_command(target: str, rate: float, out: Path | None, as_json: bool) -> None:  # noqa: FBT001
     """Score a run in every way its replies allow, and write a datasheet for each.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import get_completion_class
 
-from umpirical.cli.options import SpendingFlags, agree, gathered, spending_options, tell_spent
+from umpirical.cli.options import SpendingFlags, agree, gathered, out_option, spending_options, tell_spent
 from umpirical.cli.terminal import MAKING_STIMULI, remark, say, say_json, say_verdict
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def init_command(folder: Path, data: Path | None, response: str | None, label: s
 
 
 @click.command("demo")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to. Default: a new one.")
+@out_option("a new one")
 @click.option("--no-open", is_flag=True, help="Do not open the datasheets in a browser.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def demo_command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FBT001

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from umpirical.cli.options import out_option
 from umpirical.cli.terminal import remark, say, say_json
 
 ROLES = {
@@ -141,11 +142,7 @@ COLUMNS = {
     type=click.FloatRange(0.25, 5),
     help="For bounds: the smallest difference, in requirements.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to. Default: beside FILE.",
-)
+@out_option("beside FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def correct_command(file: Path, *, out: Path | None, as_json: bool, **given: Any) -> int:  # noqa: ANN401  # what click has checked
     """Adjust a win rate, pass rate or mean score in FILE for the judge's errors.
@@ -192,11 +189,7 @@ def correct_command(file: Path, *, out: Path | None, as_json: bool, **given: Any
     metavar="RUN",
     help="A run of the same judge on labeled pairs or responses. Not needed if --datasheet is one.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to. Default: beside RESULT.",
-)
+@out_option("beside RESULT")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def claim_command(result: Path, datasheet: str, evidence: str | None, out: Path | None, as_json: bool) -> int:  # noqa: FBT001
     """Publish RESULT, a corrected estimate, together with its judge's datasheet.
