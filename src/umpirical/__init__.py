@@ -1,15 +1,43 @@
 """Umpirical tests LLM judges before you trust their scores."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from umpirical import api
 
 if TYPE_CHECKING:
     from umpirical.api import *  # noqa: F403  # its `__all__` says what
 
-__all__ = ["__version__"]
-__all__ += api.__all__
-__all__.sort()
+# ruff: noqa: F405
+__all__ = [
+    "ComparedJudges",
+    "JuryReport",
+    "Measures",
+    "Report",
+    "__version__",
+    "claim",
+    "claim_async",
+    "compare",
+    "compare_async",
+    "correct",
+    "correct_async",
+    "datasheet",
+    "datasheet_async",
+    "gate",
+    "gate_async",
+    "jury",
+    "jury_async",
+    "load",
+    "load_async",
+    "measure",
+    "measure_async",
+    "measure_verdicts",
+    "measure_verdicts_async",
+    "pairs",
+    "pairs_async",
+    "run",
+    "run_async",
+    "stress",
+    "stress_async",
+]
 
 __version__: str
 
@@ -21,9 +49,9 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever the API has of th
 
         return version("umpirical")
     if name in __all__:
-        return getattr(api, name)
+        return getattr(import_module("umpirical.api"), name)
     raise AttributeError(f"module 'umpirical' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted(__all__)

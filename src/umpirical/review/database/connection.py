@@ -113,9 +113,7 @@ class Database:
         with self._turn, self.engine.connect() as connection:
             writing = connection.execution_options(umpirical_writes=True)
             with writing.begin():
-                # SQLite is locked by `begin immediate` already; on PostgreSQL every writer locks the same row.
-                if not self._sqlite:
-                    writing.execute(select(counter.c.value).where(counter.c.name == "version").with_for_update()).all()
+                self._lock(writing)
                 yield writing
 
     @contextmanager
@@ -134,6 +132,11 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
+
+    def _lock(self, connection: Connection) -> None:
+        """SQLite is locked by `begin immediate` already; on PostgreSQL every writer locks the same row."""
+        if not self._sqlite:
+            connection.execute(select(counter.c.value).where(counter.c.name == "version").with_for_update()).all()
 
 
 def open_database(url: str) -> Database:
