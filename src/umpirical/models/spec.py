@@ -165,7 +165,6 @@ class Calling:
     """What waits for the server if it goes down: one for all rounds of a run."""
 
     def pace(self) -> Pace:
-        """Returns the pace for calls to one server."""
         return Pace(self.concurrency, others=self.others)
 
 

@@ -164,7 +164,6 @@ class _Cells:
 
 
 def _expected(pairs: PairCounts, theta: Floats) -> Floats:
-    """Returns the expected answers of all pairs of each row."""
     calls = np.repeat(pairs.counts.reshape(-1, 2, 3).sum(axis=2), 3, axis=1)
     expected: Floats = call_rates(theta, pairs.delta, pairs.log_length) * calls * pairs.weight[:, None]
     return expected

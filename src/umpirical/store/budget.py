@@ -88,7 +88,6 @@ class Budget:
         return _closed(_booked(rows)) if rows else None
 
     def holds(self, account: str) -> bool:
-        """Whether anything was ever booked on an account."""
         return any(row["account"] == account for row in self._rows())
 
     def begin(self, account: str, bill: Bill) -> None:

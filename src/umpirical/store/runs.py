@@ -414,7 +414,6 @@ def _is_count(value: object) -> bool:
 
 
 def _are_names(value: object, number: object) -> bool:
-    """Whether a value is a list of that many texts."""
     return isinstance(value, list) and len(value) == number and all(isinstance(text, str) for text in value)
 
 

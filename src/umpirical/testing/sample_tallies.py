@@ -539,17 +539,14 @@ def _gold_tallies(item: _Item, scale: GradeScale) -> Iterator[GoldTally]:
 
 
 def copied(tallies: Tallies) -> Tallies:
-    """Returns equal tallies that share no object with the given ones."""
     return _each_part(tallies, lambda part: tuple(replace(tally) for tally in part))
 
 
 def backwards(tallies: Tallies) -> Tallies:
-    """The same tallies in the opposite order."""
     return _each_part(tallies, lambda part: part[::-1])
 
 
 def doubled(tallies: Tallies) -> Tallies:
-    """Returns every tally twice, so that every count is doubled."""
     return _each_part(tallies, lambda part: part * 2)
 
 
@@ -558,7 +555,6 @@ def clusters(tallies: Tallies) -> list[str]:
 
 
 def of_task(tallies: Tallies, task: str) -> Tallies:
-    """What was counted in one task."""
     return _each_part(tallies, lambda part: tuple(tally for tally in part if tally.cluster == task))
 
 

@@ -205,7 +205,6 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _common(one: str, other: str) -> int:
-    """Length of the common beginning."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

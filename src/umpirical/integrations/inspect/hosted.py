@@ -359,7 +359,6 @@ def _folder(design: Design, judge: str | None) -> Path:
 
 
 def _words(said: str | Sequence[str]) -> list[str]:
-    """Returns a list that the command line gave as words between commas."""
     return [word.strip() for word in said.split(",") if word.strip()] if isinstance(said, str) else list(said)
 
 

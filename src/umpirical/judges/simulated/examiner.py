@@ -98,7 +98,6 @@ class Examiner:
         return bisect_right(place_cuts(grades).tolist(), place + latent.noise * self._noise(truth.item, trial_id))
 
     def _drawn(self, item: str, grades: int) -> int:
-        """Returns a grade that is the same for everything made from the item."""
         return int(uniform(self._seed, "level without a label", item) * grades)
 
     def _noise(self, item: str, trial_id: str) -> float:

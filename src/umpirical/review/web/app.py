@@ -192,7 +192,6 @@ def take_item(request: ReviewRequest) -> Response:
 
 
 def earlier_item(request: ReviewRequest) -> Response:
-    """An item the person was given before."""
     shown = request.review.desk.show(request.person.name, request.http.path_params["item"])
     return _home(request) if shown is None else _item(request, shown)
 

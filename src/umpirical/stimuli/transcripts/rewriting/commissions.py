@@ -228,7 +228,6 @@ class RewritingTerms:
 
     @property
     def attempts(self) -> int:
-        """How often a commission is tried before it is given up."""
         return len(self.temperatures) * self.tries
 
     def temperature(self, number: int) -> float:
@@ -286,7 +285,6 @@ class Rewriting:
 
     @property
     def target(self) -> str:
-        """The label that the rewritten transcript is to deserve."""
         return self.level or self.item.scale.labels[0 if self.objective == "violate" else -1]
 
     @property
