@@ -4,37 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from umpirical.api import (
-        ComparedJudges,
-        JuryReport,
-        Measures,
-        Report,
-        claim,
-        claim_async,
-        compare,
-        compare_async,
-        correct,
-        correct_async,
-        datasheet,
-        datasheet_async,
-        gate,
-        gate_async,
-        jury,
-        jury_async,
-        load,
-        load_async,
-        measure,
-        measure_async,
-        measure_verdicts,
-        measure_verdicts_async,
-        pairs,
-        pairs_async,
-        run,
-        run_async,
-        stress,
-        stress_async,
-    )
+    from umpirical.api import *  # noqa: F403  # its `__all__` says what
 
+# ruff: noqa: F405
 __all__ = [
     "ComparedJudges",
     "JuryReport",

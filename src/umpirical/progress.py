@@ -21,7 +21,6 @@ SECONDS_BETWEEN_PICTURES = 0.2
 
 
 def tell(sentence: str) -> None:
-    """Shows a sentence beside the progress."""
     print(sentence, file=sys.stderr, flush=True)  # noqa: T201  # as progress is
 
 
@@ -64,7 +63,6 @@ class Progress:
             print(self.line(), file=sys.stderr, flush=True)  # noqa: T201  # progress is printed
 
     def line(self) -> str:
-        """Returns everything in one line."""
         share = self.done / self.total if self.total else 1.0
         parts = [
             self.name,
@@ -215,5 +213,4 @@ class _LiveGenerating(_Generating, _LiveProgress):
 
 
 def watch_generation(name: str, total: int, ledger: "Ledger | None" = None) -> _Generating:
-    """Returns the progress of a generator that suits a terminal or a log."""
     return (_LiveGenerating if sys.stderr.isatty() else _Generating)(name, total, ledger)

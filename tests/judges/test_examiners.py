@@ -18,7 +18,8 @@ from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.factory import build_judge
 from umpirical.judges.model_judge import describe_order, describe_scale
 from umpirical.judges.prompt import StudyTexts, builtin_prompt, fence, resolve_prompts
-from umpirical.judges.simulated.examiner import Truth, grade_unit, read_shown, true_examiner, words_ratio
+from umpirical.judges.simulated.comparer import grade_unit
+from umpirical.judges.simulated.examiner import Truth, read_shown, true_examiner, words_ratio
 from umpirical.judges.simulated.model import SimulatedModel, can_read
 from umpirical.judges.simulated.profiles import (
     EXAMINER_PROFILES,

@@ -28,7 +28,7 @@ FOLDER = ROOT / "src" / "umpirical" / "measures"
 
 ONE_MORE = '''
 
-@EQUAL.measure("any-winner", "Any winner", "How often it names a winner in one order at least.", worse="higher")
+@EQUAL.measure("Any winner", "How often it names a winner in one order at least.", worse="higher")
 def any_winner(tally: PairTally) -> float:
     """Share of pairs of equal quality with a winner in one order at least.
 
@@ -87,7 +87,7 @@ def halves(tallies, _, function):
 def test_what_a_function_gives_has_the_name_of_its_measure_and_the_variant():
     family = MeasureFamily(halves, kinds=("grade",), protocols=("stress",), scale="steps", contract="Level: call.")
 
-    @family.measure("a-name", "A title", "What it says.", worse="lower", kinds=("compare",), symbol="S")
+    @family.measure("A title", "What it says.", worse="lower", kinds=("compare",), symbol="S")
     def a_name(_: Tallies) -> Undefined:
         """What it measures.
 

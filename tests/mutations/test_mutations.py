@@ -154,7 +154,7 @@ MUTATIONS = {
         ["tests/runs/test_reuse.py::test_neither_reuse_nor_resuming_makes_a_judge_cheaper_or_dearer"],
     ),
     "a shard sealed before its last answer": (
-        "runs/recorder.py",
+        "runs/asking.py",
         "if shard.waiting == 0:",
         "if shard.waiting <= 1:",
         ["tests/runs/test_recorder.py::test_a_shard_is_sealed_with_its_last_answer_and_not_before"],

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from umpirical.domain.responses import Response
-from umpirical.runs import recorder as recording
-from umpirical.runs.recorder import OpenShard, Recorder
+from umpirical.runs import asking as recording
+from umpirical.runs.asking import OpenShard, Recorder
 from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import snapshot
 

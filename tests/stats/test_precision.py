@@ -8,7 +8,7 @@ from scipy.stats import t
 
 from tests.cases import each
 from umpirical.stats.intervals import cluster_wilson
-from umpirical.stats.precision import clusters_needed, half_width, units_needed
+from umpirical.stats.precision import clusters_needed, half_width
 
 CLUSTERS = (10, 20, 40, 60, 100, 200)
 
@@ -27,11 +27,6 @@ CELLS = [
     for (p, correlation), row in DESIGN.items()
     for clusters, units in zip(CLUSTERS, row, strict=True)
 ]
-
-
-@each(("p", "correlation", "clusters", "units"), CELLS)
-def test_the_design_table_is_reproduced(p, correlation, clusters, units):
-    assert units_needed(p, 0.05, clusters=clusters, correlation=correlation) == units
 
 
 @each(("p", "correlation", "clusters", "units"), [cell for cell in CELLS if cell[3]])
@@ -113,14 +108,8 @@ def test_another_level_changes_the_quantile_only():
     assert ratio == pytest.approx(t.ppf(0.995, 11) / t.ppf(0.975, 11))
 
 
-def test_a_certain_rate_needs_one_unit():
-    assert units_needed(0.0, 0.05, clusters=5, correlation=0.3) == 1
+def test_a_certain_rate_has_no_width():
     assert half_width(1.0, clusters=5, per_cluster=3, correlation=0.3) == 0
-
-
-def test_units_that_are_all_alike_are_enough_at_once_or_never():
-    assert units_needed(0.5, 0.05, clusters=10, correlation=1.0) is None
-    assert units_needed(0.5, 0.4, clusters=10, correlation=1.0) == 1
 
 
 def test_it_foretells_the_interval_that_is_then_measured():
@@ -151,14 +140,7 @@ def test_nonsense_is_refused(wrong):
         half_width(**wrong)
 
 
-def test_one_cluster_has_no_interval():
-    with pytest.raises(ValueError, match="two clusters"):
-        units_needed(0.5, 0.05, clusters=1, correlation=0)
-
-
 @pytest.mark.parametrize("width", [0, -0.1])
 def test_a_half_width_is_positive(width):
     with pytest.raises(ValueError, match="positive"):
         clusters_needed(0.5, width, per_cluster=2, correlation=0)
-    with pytest.raises(ValueError, match="positive"):
-        units_needed(0.5, width, clusters=5, correlation=0)

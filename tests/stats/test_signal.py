@@ -24,7 +24,7 @@ from umpirical.stats.signal_model import (
     search,
     sort_kinds,
 )
-from umpirical.stats.signal_tests import compare_shared, goodness_of_fit, parameter_difference
+from umpirical.stats.signal_tests import goodness_of_fit, parameter_difference
 from umpirical.stats.simulation.judge import LatentJudge, correct_rate, decomposition, tie_rate
 
 RUNGS = (0.0, 0.25, 0.5, 0.75, 1, 2, 3, 4, 5)
@@ -460,41 +460,8 @@ class TestEstimates:
 class TestComparison:
     base, strict = (LatentJudge(1.6, c, 0.3, 0.4, 0.01) for c in (0.8, 1.8))
 
-    def test_a_stricter_judge_differs_in_criterion_and_not_in_resolution(self):
-        groups = [expected_pairs(judge, 40) for judge in (self.base, self.strict)]
-        assert compare_shared(groups, share="resolution").p > 0.8
-        assert compare_shared(groups, share="criterion").p < 1e-6
-
-    @pytest.mark.parametrize("share", ["resolution", "criterion", "slot_bias"])
-    def test_it_agrees_with_a_joint_fit_by_a_general_optimiser(self, share):
-        spaces = [prepare(sampled_pairs(judge, 20 + i), {}) for i, judge in enumerate((self.base, self.strict))]
-        index, others = NAMES.index(share), [0, 1, 2, 3, 5]
-        where = [np.array(others), np.array([p if p == index else 6 + p for p in others])]
-        bounds = [(space.low[p], space.high[p]) for space, _ in spaces for p in range(6)]
-
-        def cost(x):
-            total, gradient = 0.0, np.zeros(12)
-            for (space, weights), places in zip(spaces, where, strict=True):
-                theta = np.zeros(6)
-                theta[others] = x[places]
-                value, slope = space.objective(theta, weights)
-                total -= value
-                np.add.at(gradient, places, -slope[others])
-            return total, gradient
-
-        start = np.array([1.6, 1.2, 0.3, 0.16, 0, -4] * 2)
-        options = {"ftol": 1e-14, "gtol": 1e-7, "maxiter": 1000}
-        joint = minimize(cost, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        free = sum(most_likely(space, weights)[1] for space, weights in spaces)
-        groups = [sampled_pairs(judge, 20 + i) for i, judge in enumerate((self.base, self.strict))]
-        found = compare_shared(groups, share=share)
-        assert found.statistic == pytest.approx(2 * (free + joint.fun), abs=0.002)
-        assert found.df == 1
-
     def test_the_same_answers_differ_in_nothing(self):
         pairs = sampled_pairs(self.base, 1)
-        for share in ("resolution", "criterion"):
-            assert compare_shared([pairs, pairs, pairs], share=share) == (0.0, 2, 1.0)
         difference = parameter_difference(pairs, pairs, parameter="resolution")
         assert (difference.value, difference.p) == (0.0, 1.0)
 
@@ -509,10 +476,6 @@ class TestComparison:
 
     def test_what_cannot_be_compared_is_refused(self):
         pairs = sampled_pairs(self.base, 1)
-        with pytest.raises(ValueError, match="at least two groups"):
-            compare_shared([pairs], share="resolution")
-        with pytest.raises(ValueError, match="cannot be estimated in every group"):
-            compare_shared([pairs, pairs], share="length_weight")
         with pytest.raises(ValueError, match="is at its limit"):
             parameter_difference(pairs, sampled_pairs(LatentJudge(80.0, 1.0), 11), parameter="resolution")
 

@@ -65,7 +65,6 @@ class JudgeEntry:
 
 
 def _described(judge: object) -> dict[str, Any]:
-    """Returns what a judge object tells of itself, as keys of its entry."""
     told = dict(judge_adapter_of(judge).describe(judge))
     return told | ({"name": _name(told["name"])} if "name" in told else {})
 
@@ -204,7 +203,6 @@ def _data_study(
 
 
 def _from_folder(target: str, folder: Path) -> str:
-    """Finds a judge file in the folder, or in the working directory; returns its path from the folder."""
     elsewhere = target.endswith((".yaml", ".yml")) and not (folder / target).is_file() and Path(target).is_file()
     return os.path.relpath(target, folder) if elsewhere else target
 
@@ -223,7 +221,6 @@ def _named_entry(target: str, folder: Path) -> dict[str, Any]:
 
 
 def _known_entries(target: str, folder: Path) -> list[dict[str, Any]]:
-    """Returns the judges of that name in the folder's study file."""
     file = folder / STUDY_FILE
     judges = load_yaml(file).data.get("judges") if file.is_file() else None
     entries = [entry for entry in judges if isinstance(entry, Mapping)] if isinstance(judges, list) else []
@@ -241,7 +238,6 @@ def _name(text: str) -> str:
 
 
 def grade_scale(scale: Scale) -> GradeScale:
-    """Returns a scale that a caller has described."""
     if isinstance(scale, GradeScale):
         return scale
     said = _scale(scale)

@@ -390,7 +390,6 @@ def _outcome(verdict: PastVerdict, scale: GradeScale | None) -> Outcome:
 
 
 def _content(verdict: PastVerdict) -> Outcome:
-    """Returns which content won, as a label."""
     given = verdict.given
     if not isinstance(given, Choice):
         return _outcome(verdict, CONTENTS)
@@ -400,7 +399,6 @@ def _content(verdict: PastVerdict) -> Outcome:
 
 
 def _named_slot(verdict: PastVerdict) -> Outcome:
-    """Returns which position won, as a label."""
     named = {Choice.POSITION_1: "1", Choice.POSITION_2: "2", Choice.TIE: "tie"}
     return Verdict(named[verdict.given]) if isinstance(verdict.given, Choice) else _outcome(verdict, SLOTS)
 

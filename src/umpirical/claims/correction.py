@@ -72,7 +72,6 @@ def find_record(target: str | Path) -> ReadRecord:
 
 
 def correct_file(file: Path, options: CorrectionOptions) -> Correction:
-    """Corrects the estimate from a table of verdicts."""
     if options.estimate not in ESTIMANDS:
         raise UsageError(f"unknown estimate {options.estimate!r}", fix=f"choose one of: {', '.join(ESTIMANDS)}")
     low, high = _ends(options)
@@ -220,7 +219,6 @@ def _uncorrected(sample: Sample) -> Result:
 
 
 def _scaled(result: Estimate | Bounds | Undefined, settings: SettingsRecord) -> Estimate | BoundsRecord | Undefined:
-    """Returns a result on the scale of the estimate, as a part of a record."""
     low, span = settings.low, settings.high - settings.low
     if isinstance(result, Bounds):
         learned = result.high - result.low < NOTHING_LEARNED

@@ -24,7 +24,6 @@ TRUTH = "The labels are correct. If people make errors, the corrected estimate c
 def correction_assumptions(
     method: Method, settings: SettingsRecord, columns: Mapping[str, str], *, systems: int
 ) -> list[str]:
-    """Returns what a correction assumes."""
     said = [*_of_method(method, settings), _of_rows(columns)]
     if settings.estimate == "win-rate":
         said.append("A tie counts as half a win. Verdicts and labels both name the side that wins.")
@@ -145,7 +144,6 @@ def scale_of(correction: Correction) -> Scale:
 
 
 def figure(estimate: Estimate, scale: Scale) -> str:
-    """Returns a value and its interval."""
     limits = estimate.interval
     written = numbers.scaled_interval(limits.low, limits.high, scale) if limits else ""
     return f"{numbers.scaled(estimate.value, scale)} {written}".rstrip()
@@ -161,12 +159,10 @@ def _counts(system: SystemRecord) -> str:
 
 
 def render_correction_markdown(correction: Correction) -> str:
-    """Renders a corrected estimate."""
     return "\n".join(_correction(correction)) + "\n"
 
 
 def render_claim_markdown(claim: Claim, digest: str) -> str:
-    """Renders a claim; `digest` is that of its JSON."""
     return "\n".join(_claim(claim, digest)) + "\n"
 
 
@@ -251,12 +247,10 @@ def sha256(text: str) -> str:
 
 
 def write_correction(correction: Correction, folder: Path, stem: str) -> tuple[Path, Path]:
-    """Writes `STEM.corrected.json` and `STEM.corrected.md`."""
     return _write(folder, f"{stem}.corrected", record_json(correction), render_correction_markdown(correction))
 
 
 def write_claim(claim: Claim, folder: Path, stem: str) -> tuple[Path, Path]:
-    """Writes `STEM.claim.json` and `STEM.claim.md`."""
     text = record_json(claim)
     return _write(folder, f"{stem}.claim", text, claim_text(claim))
 

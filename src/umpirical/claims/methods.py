@@ -212,7 +212,6 @@ def _shown(name: str, rate: Counted, units: float, origin: str, limit: float | N
 
 
 def _measure(found: ReadRecord, name: str, stratum: str) -> MeasureRecord | None:
-    """Returns a measure of the baseline, over all groups of the data."""
     for measure in found.record.measures:
         if (measure.name, measure.variant, measure.stratum, getattr(measure, "group", "")) == (
             name,

@@ -65,7 +65,6 @@ def _check_rates(found: ReadRecord) -> None:
 
 
 def _check_card(found: ReadRecord) -> None:
-    """Raises if the card beside a record has another digest than the record."""
     card = found.file.with_suffix(".md")
     if not card.is_file():
         return
@@ -205,7 +204,6 @@ def _same_judge(one: JudgeRecord, other: JudgeRecord) -> bool:
 
 
 def judge_summary(found: ReadRecord) -> JudgeSummary:
-    """Returns what a claim says about the judge."""
     record, judge = found.record, found.record.judge
     decision, protocol = getattr(record, "decision", None), found.protocol
     measures = []
@@ -270,7 +268,8 @@ def is_claim(path: Path) -> bool:
 def absent_files(path: Path) -> list[str]:
     """Returns the files of a claim that do not lie beside it, and are not checked."""
     claim = read_claim(path)
-    return [file.name for file in _files(path, claim) if not file.is_file()]
+    files = dict.fromkeys([_source(path, claim), _datasheet(path, claim), _evidence(path, claim)])
+    return [file.name for file in files if not file.is_file()]
 
 
 def verify_claim(path: Path) -> Iterator[Check]:
@@ -311,10 +310,6 @@ def _evidence(path: Path, claim: Claim) -> Path:
     return path.parent / Path(claim.evidence_file.name).name
 
 
-def _files(path: Path, claim: Claim) -> list[Path]:
-    return list(dict.fromkeys([_source(path, claim), _datasheet(path, claim), _evidence(path, claim)]))
-
-
 def _consistent(claim: Claim) -> str:
     """Raises unless the statement follows from the parts of the claim."""
     if sha256(record_json(claim.correction)) != claim.correction_sha256:
@@ -336,13 +331,14 @@ def _card(card: Path, claim: Claim) -> str:
 
 
 def _recomputed(source: Path, path: Path, claim: Claim) -> str:
-    """Computes the correction again from the data."""
     published, settings = claim.correction, claim.correction.settings
     spec = TargetSpec(settings.estimate, published.source.columns, settings.low, settings.high)
     target = read_target(source, spec)
     if target.sha256 != published.source.sha256:
         raise StoreError("it is not the file that was corrected: its digest is different")
-    again = correct_target(target, settings, _record(path, claim))
+    # The record that the correction used has to lie beside the claim.
+    record = None if settings.record is None else read_record(_datasheet(path, claim))
+    again = correct_target(target, settings, record)
     if not _alike(*(each.model_dump(exclude={"umpirical_version"}) for each in (again, published))):
         raise StoreError("the corrected estimate does not follow from this file")
     return f"{target.rows:,} rows, the corrected estimate follows from them"
@@ -357,11 +353,6 @@ def _alike(one: object, other: object) -> bool:
     if isinstance(one, float) and isinstance(other, float):
         return isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
     return one == other
-
-
-def _record(path: Path, claim: Claim) -> ReadRecord | None:
-    """Returns the record that the correction used, which has to lie beside the claim."""
-    return None if claim.correction.settings.record is None else read_record(_datasheet(path, claim))
 
 
 def _judged(file: Path, published: MatchRecord, summary: JudgeSummary) -> str:

@@ -98,7 +98,6 @@ class _LazyGroup(click.Group):
 
 
 def _instead(name: str) -> str:
-    """What to type for a command that does not exist."""
     from difflib import get_close_matches
 
     if name in RENAMED:

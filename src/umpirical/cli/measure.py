@@ -125,7 +125,6 @@ def terminal_terms(flags: SpendingFlags, *, preflight: bool) -> "Terms":
 
 
 def tell_runs(measured: "Iterator[FinishedRun]", *, quiet: bool) -> "list[FinishedRun]":
-    """Measures runs one after another, and shows each."""
     results: list[FinishedRun] = []
     while (result := _next(measured)) is not None:
         results.append(result)
@@ -150,7 +149,6 @@ def exit_code(results: "Sequence[FinishedRun]", lost: "Mapping[str, UmpiricalErr
 
 
 def lost_summaries(lost: "Mapping[str, UmpiricalError]") -> list[dict[str, Any]]:
-    """Returns summaries of judges that could not be measured, for the program that started the runs."""
     return [{"judge": judge, "complete": False, "error": str(error), "fix": error.fix} for judge, error in lost.items()]
 
 
@@ -254,10 +252,8 @@ def run_command(
     study = replace(source.load(), policy=policy)
     results, lost = measure(study, judges, flags, how, quiet=as_json)
     if as_json:
-        import json
-
         summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
-        say_json(json.dumps(summaries, indent=1))
+        say_json(summaries)
     log = remark if as_json else say
     if lost:
         measured = ", ".join(result.record.judge.name for result in results) or "none"
@@ -270,25 +266,8 @@ def run_command(
 # `umpirical datasheet`.
 
 
-@dataclass(frozen=True, slots=True)
-class DatasheetFlags:
-    """The design of a datasheet, and what it is held to."""
-
-    against: str | None
-    size: str | None
-    until: str | None
-    max_calls: int | None
-    variants: tuple[str, ...]
-    repeats: int
-    folder: Path
-    trust: bool
-    policy: str
-    answer: tuple[str, ...]
-
-
 @click.command("datasheet")
 @click.argument("judge")
-@gathered("design", DatasheetFlags)
 @gathered("how", MeasureFlags)
 @click.option("--against", metavar="OTHER", help="A second judge, to compare on one page.")
 @click.option(
@@ -330,7 +309,13 @@ class DatasheetFlags:
 @dry_run_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def datasheet_command(
-    judge: str, design: DatasheetFlags, flags: SpendingFlags, how: MeasureFlags, *, as_json: bool
+    judge: str,
+    flags: SpendingFlags,
+    how: MeasureFlags,
+    *,
+    against: str | None,
+    as_json: bool,
+    **given: Any,  # noqa: ANN401  # what click has checked
 ) -> int:
     """Test JUDGE and write its datasheet.
 
@@ -341,22 +326,14 @@ def datasheet_command(
     from umpirical.api.options import DatasheetKeywords
     from umpirical.api.studies import datasheet_study
 
-    targets = [judge] if design.against is None else [judge, design.against]
-    options = DatasheetKeywords(
-        size=design.size,
-        # Judges that are compared answer the same questions.
-        until=design.until or ("asked" if design.against else None),
-        max_calls=design.max_calls,
-        policy=design.policy,
-        variants=design.variants,
-        repeats=design.repeats,
-        folder=design.folder,
-        answer=design.answer,
-    )
-    study = datasheet_study(targets, options, terminal_trust(given=design.trust))
+    targets = [judge] if against is None else [judge, against]
+    # Judges that are compared answer the same questions.
+    given["until"] = given["until"] or ("asked" if against else None)
+    options = DatasheetKeywords(**given)
+    study = datasheet_study(targets, options, terminal_trust(given=options.trust))
     results, lost = measure(study, [], flags, how, quiet=as_json)
     summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
-    if design.against is not None and not lost:
+    if against is not None and not lost:
         from umpirical.api.results import compare_targets
 
         page = compare_targets([result.folder for result in results]).save().html
@@ -364,9 +341,7 @@ def datasheet_command(
         if not as_json:
             say(f"  {page}")
     if as_json:
-        import json
-
-        say_json(json.dumps(summaries, indent=1))
+        say_json(summaries)
     return exit_code(results, lost)
 
 
@@ -396,9 +371,7 @@ def extend_command(target: str, flags: SpendingFlags, *, trust: bool, concurrenc
     terms = terminal_terms(flags, preflight=False)
     results = tell_runs(measure_runs([planned], concurrency, terms), quiet=as_json)
     if as_json:
-        import json
-
-        say_json(json.dumps([result.summary() for result in results], indent=1))
+        say_json([result.summary() for result in results])
     return exit_code(results)
 
 
@@ -505,10 +478,9 @@ def _show_written(written: "Written", source: StudyFlags) -> None:
 
 
 def _show_written_json(written: "Written") -> None:
-    import json
     from dataclasses import asdict
 
-    say_json(json.dumps({test: asdict(made) for test, made in written.made.items()}, indent=1))
+    say_json({test: asdict(made) for test, made in written.made.items()})
 
 
 # `umpirical load-check`.
@@ -565,9 +537,7 @@ def load_check_command(
     finally:
         tell_spent(spending)
     if as_json:
-        import json
-
-        say_json(json.dumps([each.as_json() for each in found], indent=1))
+        say_json([each.as_json() for each in found])
 
 
 def _agree_to_serving(plans: "Sequence[ServingPlan]", spending: "Spending", flags: SpendingFlags) -> Decimal | None:

@@ -51,7 +51,6 @@ class SpendingFlags:
     allow_unpriced: bool
 
     def price_overrides(self) -> "dict[str, TokenPrices]":
-        """The prices given with --price, by model."""
         from umpirical.models.prices import parse_price
 
         return dict(map(parse_price, self.prices))
@@ -66,8 +65,13 @@ price_option = click.option(
 )
 
 
+def out_option(default: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Returns the option for the folder that a command writes to."""
+    place = click.Path(path_type=Path, file_okay=False)
+    return click.option("--out", type=place, help=f"Folder to write to. Default: {default}.")
+
+
 def in_dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
-    """Parses an exact amount of money."""
     if value is None:
         return None
     amount = dollars_of(value)

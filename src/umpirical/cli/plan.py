@@ -41,15 +41,15 @@ def check_command(source: StudyFlags, *, as_json: bool) -> int:
     remark(MAKING_STIMULI)
     checked = check_study(loaded, os.environ)
     if as_json:
-        import json
         from dataclasses import asdict
 
-        say_json(json.dumps({"ok": not checked.problems, **asdict(checked)}, indent=1))
+        say_json({"ok": not checked.problems, **asdict(checked)})
     else:
         for note in checked.notes:
             say(note)
         for gate in checked.gates:
-            say(f"gate {gate.name}: {_gate_word(gate)}  {_shown_gate(gate)}")
+            word = "FAIL" if not gate.passed else "PASS" if gate.blocks else "reported"
+            say(f"gate {gate.name}: {word}  {_shown_gate(gate)}")
         for problem in checked.problems:
             say(f"problem: {problem}")
         for judge, count in checked.calls.items():
@@ -63,10 +63,6 @@ def _shown_gate(gate: "GateResult") -> str:
     if not gate.passed or len(gate.found) <= LONGEST:
         return gate.found
     return f"{gate.found[:LONGEST].rpartition(', ')[0]}, ... (--json prints all of it)"
-
-
-def _gate_word(gate: "GateResult") -> str:
-    return "FAIL" if not gate.passed else "PASS" if gate.blocks else "reported"
 
 
 # `umpirical plan`, and the table that `umpirical run` shows before it asks.
@@ -121,9 +117,7 @@ def plan_command(
     estimate = estimate_study(source.load(), judges, dict(map(parse_price, prices)))
     found = [plan_question(run, question, power=power or POWER) for question in questions for run in estimate.runs]
     if as_json:
-        import json
-
-        say_json(json.dumps(_as_json(estimate, found), indent=1, default=str))
+        say_json(_as_json(estimate, found))
         return
     show_plan(estimate, sys.stdout)
     if not found:
@@ -146,7 +140,6 @@ def estimate_study(study: "Study[Any]", judges: "Sequence[str]", prices: "Mappin
 
 
 def show_plan(estimate: "PlanEstimate", file: IO[str]) -> None:
-    """Prints a table of what each judge takes, the total, and what the numbers assume."""
     answered = sum(run.answered for run in estimate.runs)
     console = _console(file)
     table = _table(

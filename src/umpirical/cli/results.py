@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from umpirical.cli.measure import INCOMPLETE, RESUMES, SETTLES, exit_code, policy_option, tell_next
-from umpirical.cli.options import in_dollars
+from umpirical.cli.options import in_dollars, out_option
 from umpirical.cli.terminal import remark, say, say_check, say_json, say_next, say_verdict, short_path, tell_runner
 from umpirical.domain.scoring_methods import TARGET
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command("report")
 @click.argument("target")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to. Default: the run's.")
+@out_option("the run's")
 @policy_option
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def report_command(target: str, out: Path | None, policy: str, as_json: bool) -> int:  # noqa: FBT001
@@ -77,7 +77,7 @@ def _report_study(study: Path, out: Path | None, policy: str, *, as_json: bool) 
     if as_json:
         import json
 
-        say_json(json.dumps([json.loads(record.model_dump_json()) for record in records], indent=1))
+        say_json([json.loads(record.model_dump_json()) for record in records])
         return exit_code(results)
     say(f"all judges side by side:  {short_path(page)}")
     return exit_code(results)
@@ -125,9 +125,7 @@ def list_command(target: str, as_json: bool) -> None:  # noqa: FBT001
     names = {run.name for run in found.runs}
     states = [state for state in list_runs(found.study) if found.whole or state.name in names]
     if as_json:
-        import json
-
-        say_json(json.dumps([asdict(state) for state in states], indent=1, default=str))
+        say_json([asdict(state) for state in states])
         return
     for state in states:
         if state.damage:
@@ -158,11 +156,7 @@ def list_command(target: str, as_json: bool) -> None:  # noqa: FBT001
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="The largest difference that does not matter. Default: 0.05 (5 percentage points).",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to. Default: in the study.",
-)
+@out_option("in the study")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def compare_command(
     targets: tuple[str, ...],
@@ -202,11 +196,7 @@ def compare_command(
 @click.option("--rule", help="majority, weighted or dawid-skene. Default: majority, or the best one with --choose.")
 @click.option("--choose", is_flag=True, help="Choose the best three to seven of the judges.")
 @click.option("--budget", metavar="USD", callback=in_dollars, help="With --choose: the most 1,000 verdicts may cost.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to. Default: juries, in the study.",
-)
+@out_option("juries, in the study")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def jury_command(
     targets: tuple[str, ...],
@@ -251,11 +241,7 @@ def jury_command(
 @click.option(
     "--target", "rate", default=TARGET, type=click.FloatRange(0, 0.5), help="Acceptable false preference rate."
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to. Default: `scoring-methods`, in the run.",
-)
+@out_option("`scoring-methods`, in the run")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def rescore_command(target: str, rate: float, out: Path | None, as_json: bool) -> None:  # noqa: FBT001
     """Score a run in every way its replies allow, and write a datasheet for each.
@@ -426,9 +412,7 @@ def verify_command(target: str, record: Path | None, as_json: bool) -> int:  # n
             if not as_json:
                 _say_check(check)
     if as_json:
-        import json
-
-        say_json(json.dumps(told, indent=1))
+        say_json(told)
     elif not folders:
         say(f"no runs yet: {run_first(found.study)}")
     return 1 if broken else 0
@@ -440,9 +424,7 @@ def _verify_claim(path: Path, *, as_json: bool) -> int:
     checks = list(verify_claim(path))
     absent = absent_files(path) if checks[0].holds else []
     if as_json:
-        import json
-
-        say_json(json.dumps({"checks": [asdict(check) for check in checks], "not_checked": absent}, indent=1))
+        say_json({"checks": [asdict(check) for check in checks], "not_checked": absent})
         return 0 if all(check.holds for check in checks) else 1
     say(f"{path.name}:")
     for check in checks:

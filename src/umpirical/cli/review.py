@@ -170,9 +170,7 @@ def status(review: ReviewFlags, *, as_json: bool) -> None:
     finally:
         opened.close()
     if as_json:
-        import json
-
-        say_json(json.dumps(found.as_json(), indent=1))
+        say_json(found.as_json())
         return
     for line in found.lines():
         say(line)
@@ -276,7 +274,6 @@ def _terms(study: "Study[Any]") -> "ReviewTerms":
 
 
 def _open_door(link: str, owner: str, *, page: Path | None) -> None:
-    """Prints the link once the server answers, and opens a browser with the page that leads to it."""
     say(f"open  {link}  (lets {owner} in, once)")
     say("others enter with a link from  umpirical review invite NAME;  Ctrl-C stops")
     sys.stdout.flush()

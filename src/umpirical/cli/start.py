@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import get_completion_class
 
-from umpirical.cli.options import SpendingFlags, agree, gathered, spending_options, tell_spent
+from umpirical.cli.options import SpendingFlags, agree, gathered, out_option, spending_options, tell_spent
 from umpirical.cli.terminal import MAKING_STIMULI, remark, say, say_json, say_verdict
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def init_command(folder: Path, data: Path | None, response: str | None, label: s
 
 
 @click.command("demo")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to. Default: a new one.")
+@out_option("a new one")
 @click.option("--no-open", is_flag=True, help="Do not open the datasheets in a browser.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def demo_command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FBT001
@@ -84,9 +84,7 @@ def demo_command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noq
         if not as_json:
             _show_demo(result)
     if as_json:
-        import json
-
-        say_json(json.dumps([_demo_summary(result) for result in results], indent=1))
+        say_json([_demo_summary(result) for result in results])
         return
     from umpirical.view.gallery import write_gallery
 
@@ -286,9 +284,7 @@ def doctor_command(study: Path, as_json: bool) -> None:  # noqa: FBT001
     facts["free disk"] = f"{shutil.disk_usage(folder).free / 1e9:.0f} GB"
     facts |= _keys(study)
     if as_json:
-        import json
-
-        say_json(json.dumps(facts, indent=1))
+        say_json(facts)
         return
     for name, value in facts.items():
         say(f"{name:<14} {value}")
@@ -342,9 +338,7 @@ def _show_prices(model: str, *, as_json: bool) -> None:
         hint = f"known: {near}" if near else f"set it with  umpirical run --price {model}=IN,OUT"
         raise UsageError(f"unknown price for {model}", fix=hint)
     if as_json:
-        import json
-
-        say_json(json.dumps([asdict(price) for price in found], indent=1, default=str))
+        say_json([asdict(price) for price in found])
         return
     for price in found:
         _say(price)
@@ -378,8 +372,6 @@ def schema_command(what: str) -> None:
 
     Without WHAT, list all of them.
     """
-    import json
-
     from umpirical.api.extras import OTHERS, schema_of
     from umpirical.domain.errors import UsageError
     from umpirical.protocols.catalogue import PROTOCOLS
@@ -395,7 +387,7 @@ def schema_command(what: str) -> None:
                 say(schema.rstrip("\n"))
         return
     if what == "config":
-        say_json(json.dumps(study_schema(), indent=1))
+        say_json(study_schema())
         return
     known = ["config", "policy", *PROTOCOLS.names(), *OTHERS]
     if not what:

@@ -5,6 +5,7 @@ stands above, or fill the clipboard. It may also hold a command of a pipeline's 
 """
 
 import errno
+import json
 import os
 import shlex
 import sys
@@ -41,7 +42,6 @@ def say_verdict(verdict: str, line: str, *, indent: str = "") -> None:
 
 
 def say_check(effect: str, text: str) -> None:
-    """Prints a check with its mark."""
     mark = MARKS[effect][0 if sys.stdout.isatty() else 1]
     click.echo(f"  {_colored(effect, mark)}  {no_command(inert(text))}")
 
@@ -87,8 +87,9 @@ def say_next(command: Sequence[str | Path], words: str, *, indent: str = "") -> 
         say(f"{indent}next:  {shlex.join(typed)}  {words}")
 
 
-def say_json(text: str) -> None:
-    """Prints JSON on standard output. What is not inert is escaped as in JSON, so that a program reads the same."""
+def say_json(found: object) -> None:
+    """Prints JSON, or a value as JSON. What is not inert is escaped as in JSON, so that a program reads the same."""
+    text = found if isinstance(found, str) else json.dumps(found, indent=1, default=str)
     # In JSON two number signs are in a string: the first is escaped, and no runner finds a command there.
     lines = text.rstrip("\n").replace("##", "\\u0023#").split("\n")
     click.echo("\n".join(map(_escaped_line, lines)))
@@ -102,7 +103,6 @@ def complain(message: str, fix: str = "") -> None:
 
 
 def confirm(question: str) -> bool:
-    """Asks a question on standard error; the default is no."""
     return click.confirm(inert(question), default=False, err=True)
 
 
@@ -173,7 +173,6 @@ def leading_to(link: str, folder: Path) -> Iterator[Path | None]:
 
 
 def open_browser(page: Path | None) -> None:
-    """Opens a browser with the page that leads to a link."""
     if page is None:
         return
     import webbrowser

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from umpirical.cli.options import out_option
 from umpirical.cli.terminal import remark, say, say_json
 
 ROLES = {
@@ -21,8 +22,6 @@ ROLES = {
 
 
 def _column_options(roles: dict[str, str]) -> Callable[[click.decorators.FC], click.decorators.FC]:
-    """Adds an option for each role that a column of the table may have."""
-
     def add(command: click.decorators.FC) -> click.decorators.FC:
         for role, about in reversed(roles.items()):
             named = click.option(f"--{role}", f"{role}_column", metavar="COLUMN", help=f"Column with {about}.")
@@ -33,7 +32,6 @@ def _column_options(roles: dict[str, str]) -> Callable[[click.decorators.FC], cl
 
 
 def _named_columns(roles: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """Returns the columns that were named, by role."""
     return {role: column for role in roles if (column := given[f"{role}_column"]) is not None}
 
 
@@ -76,9 +74,7 @@ def measure_command(
         write_text(out, verdicts_page(found, file.name))
         remark(f"wrote {out}")
     if as_json:
-        import json
-
-        say_json(json.dumps([each.as_json() for each in found], indent=1))
+        say_json([each.as_json() for each in found])
         return 0
     for each in found:
         does = "compares" if each.kind == "compare" else "grades"
@@ -146,11 +142,7 @@ COLUMNS = {
     type=click.FloatRange(0.25, 5),
     help="For bounds: the smallest difference, in requirements.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to. Default: beside FILE.",
-)
+@out_option("beside FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def correct_command(file: Path, *, out: Path | None, as_json: bool, **given: Any) -> int:  # noqa: ANN401  # what click has checked
     """Adjust a win rate, pass rate or mean score in FILE for the judge's errors.
@@ -197,11 +189,7 @@ def correct_command(file: Path, *, out: Path | None, as_json: bool, **given: Any
     metavar="RUN",
     help="A run of the same judge on labeled pairs or responses. Not needed if --datasheet is one.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write to. Default: beside RESULT.",
-)
+@out_option("beside RESULT")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def claim_command(result: Path, datasheet: str, evidence: str | None, out: Path | None, as_json: bool) -> int:  # noqa: FBT001
     """Publish RESULT, a corrected estimate, together with its judge's datasheet.

@@ -14,6 +14,7 @@ from typing import Any
 
 from umpirical.domain.errors import ConfigError
 from umpirical.store.yaml_files import parse_yaml
+from umpirical.text.json_texts import texts_in
 
 FORMATS = {
     ".csv": "csv",
@@ -77,7 +78,6 @@ def _splits(folder: Path) -> list[str]:
 
 
 def _file_names(node: Any) -> Iterator[str]:  # noqa: ANN401  # foreign JSON
-    """Yields every file that a state names, wherever in it."""
     if isinstance(node, dict):
         yield from (str(value) for key, value in node.items() if key == "filename")
         node = list(node.values())
@@ -120,12 +120,11 @@ def declared_patterns(folder: Path, config: str | None) -> Any:  # noqa: ANN401 
     if not chosen:
         return None
     patterns = chosen[0].get("data_files") or (f"{chosen[0]['data_dir']}/**" if chosen[0].get("data_dir") else None)
-    only_inside(folder, list(_texts(patterns)))
+    only_inside(folder, list(texts_in(patterns)))
     return patterns
 
 
 def _card(folder: Path) -> Mapping[str, Any]:
-    """Returns the head of a folder's README."""
     file = folder / "README.md"
     if not file.is_file():
         return {}
@@ -138,17 +137,6 @@ def _card(folder: Path) -> Mapping[str, Any]:
         return {}
     head = "\n".join(lines[1 : 1 + ends.index("---")])
     return parse_yaml(head, name=f"{folder.name}/README.md").data if head.strip() else {}
-
-
-def _texts(node: Any) -> Iterator[str]:  # noqa: ANN401  # foreign YAML
-    if isinstance(node, str):
-        yield node
-    elif isinstance(node, Mapping):
-        for value in node.values():
-            yield from _texts(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from _texts(value)
 
 
 def readable_files(folder: Path, found: Mapping[str, list[str]]) -> tuple[str, dict[str, list[str]]]:

@@ -42,7 +42,6 @@ class ColumnProfile:
 
 
 def profile_columns(path: Path) -> tuple[ColumnProfile, ...]:
-    """A profile of each column, in the file's order, over all of its rows."""
     source = Source(path=path, name=path.name, written=str(path))
     table = READERS.get(format_of(path.name, path.parent)).open(source)
     columns = {name: _Column() for name in table.columns or ()}

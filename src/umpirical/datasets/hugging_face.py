@@ -51,7 +51,6 @@ def _library() -> Any:  # noqa: ANN401  # an optional package
 
 
 def _loaded(library: Any, source: Source) -> Any:  # noqa: ANN401  # types of an optional package
-    """A dataset, or one for each split."""
     try:
         if not source.path.is_dir():
             return _from_hub(library, source)

@@ -241,7 +241,6 @@ class _Intake:
             raise ConfigError(f"{self._bad:,} of {self._rows:,} rows cannot be used:{shown}{more}", where=self._source)
 
     def summary(self, format_name: str, taken: Sequence[Item]) -> DatasetSummary:
-        """What was found. `taken` is the sample."""
         return DatasetSummary(
             source=self._source,
             format=format_name,

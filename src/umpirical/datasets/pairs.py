@@ -137,7 +137,6 @@ def read_pairs(spec: PairDatasetSpec, folder: Path, *, seed: int = 1) -> ReadPai
 
 
 def _columns(spec: PairDatasetSpec, folder: Path) -> dict[str, str]:
-    """Returns the column of each role: as named, or by its name."""
     said = spec.columns
     named = {role: column for role in NAMES if role != "strata" and (column := getattr(said, role)) is not None}
     if spec.task_text is not None:

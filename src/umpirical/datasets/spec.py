@@ -94,12 +94,10 @@ class ColumnsSpec(_Spec):
 
     @property
     def by_row(self) -> dict[str, str]:
-        """The columns of what a row is judged by, by role."""
         named = {"rubric": self.rubric, "reference": self.reference}
         return {role: column for role, column in named.items() if column is not None}
 
     def named(self) -> tuple[str, ...]:
-        """Every column that is read, each once."""
         single = (self.response, self.task, self.label, self.id, self.cluster)
         return tuple(dict.fromkeys(name for name in (*single, *self.strata) if name is not None))
 
@@ -311,5 +309,4 @@ def _raise_if_any(problems: Iterable[InitErrorDetails]) -> None:
 
 
 def format_by_ending(path: str) -> str | None:
-    """The format that the ending of a file's name says; None if it says nothing."""
     return _ENDINGS.get(Path(path).suffix.lower())

@@ -25,7 +25,7 @@ def _read_xlsx(source: Source) -> Table:
     check_archive(source.path, limits=ArchiveLimits(bytes=source.limits.bytes, entry=min(source.limits.bytes, 1 << 28)))
     records = enumerate(_cells(library, source), start=1)
     _, header = next(records, (1, []))
-    names = [_name(cell) for cell in header]
+    names = [str(_value(cell)).strip() for cell in header]
     where = f"{source.name}:row 1"
     if not any(names):
         raise ConfigError("the sheet is empty; it must start with a row of column names", where=where)
@@ -71,10 +71,6 @@ def _rows(records: Iterator[tuple[int, list[object]]], names: Sequence[str], fil
             if value != "" and not name:
                 raise ConfigError("a cell in a column without a name", where=place, fix="name the column, or empty it")
         yield Row(place, {name: value for name, value in zip(names, values, strict=False) if name})
-
-
-def _name(cell: object) -> str:
-    return str(_value(cell)).strip()
 
 
 def _value(cell: object) -> object:

@@ -41,7 +41,6 @@ def _csv_rows(records: Iterator[tuple[str, list[str]]], header: list[str]) -> It
 
 
 def _records(source: Source) -> Iterator[tuple[str, list[str]]]:
-    """Each record with the line that it starts in."""
     # The limit applies to the whole process, so it is only ever raised; `counted` checks each field against ours.
     csv.field_size_limit(max(csv.field_size_limit(), source.limits.field))
     feed = _Feed(source)

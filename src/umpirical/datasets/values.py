@@ -31,7 +31,8 @@ def written_text(value: object) -> str:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise ValueError(f"expected text, got {_kind(value)}: write it as text")
+    kind = "nothing (null)" if value is None else f"a {type(value).__name__}"
+    raise ValueError(f"expected text, got {kind}: write it as text")
 
 
 def plain_text(value: object) -> str:
@@ -104,7 +105,3 @@ def _number(value: object, scale: GradeScale) -> str:
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:60]}...")
-
-
-def _kind(value: object) -> str:
-    return "nothing (null)" if value is None else f"a {type(value).__name__}"

@@ -52,5 +52,4 @@ class GradeScale:
         return float(self.labels.index(str(value)))
 
     def holds(self, value: float) -> bool:
-        """Whether a number lies on an interval scale."""
         return self.low is not None and self.high is not None and self.low <= value <= self.high

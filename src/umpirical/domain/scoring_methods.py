@@ -69,7 +69,6 @@ class Span:
 
     @property
     def largest(self) -> float:
-        """The largest absolute value that it can have."""
         return max(abs(self.low), abs(self.high))
 
 

@@ -164,7 +164,6 @@ class Engine:
             raise
 
     def call(self, work: Any) -> "Future[Any]":  # noqa: ANN401  # a coroutine
-        """Runs a coroutine on the engine's loop."""
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     @property
@@ -172,7 +171,6 @@ class Engine:
         return bool(self.llm.errored)
 
     def end(self) -> None:
-        """Ends the engine and its processes."""
         if (reading := getattr(self.llm, "output_handler", None)) is not None:
             # Otherwise it would report the end as the death of the engine.
             self.loop.call_soon_threadsafe(reading.cancel)
@@ -341,7 +339,9 @@ class VllmConnection(Connection):
             raise CallFailed("timeout", f"no reply within {self._timeout:g} s") from None
         except Exception as error:  # noqa: BLE001  # whatever it is, it is recorded as the outcome
             raise _failure(error, dead=engine.dead) from None
-        return _reply(output, read, served_by=_served_by(self._spec, engine.facts), sent=self._sent(engine, request))
+        sent = {**_parameters(request.decoding, request.answer_schema), "engine": engine.facts}
+        served_by = _served_by(self._spec, engine.facts)
+        return _reply(output, read, served_by=served_by, sent=canonical_json(sent))
 
     def parameters(self, request: ChatRequest) -> str:
         return canonical_json(_parameters(request.decoding, request.answer_schema))
@@ -376,9 +376,6 @@ class VllmConnection(Connection):
         except Exception as error:
             why = f"vLLM could not load {self._spec.model}: {type(error).__name__}: {error}"
             raise CallFailed("rejected", why, lasting=True) from error
-
-    def _sent(self, engine: Engine, request: ChatRequest) -> str:
-        return canonical_json({**_parameters(request.decoding, request.answer_schema), "engine": engine.facts})
 
 
 def _parameters(decoding: Decoding, answer_schema: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.trials import Presentation
 from umpirical.judges.layout import layout_words
 from umpirical.judges.shapes import NOTHING, FoundAnswer, Shape, object_in
+from umpirical.text.json_texts import object_schema
 
 ABSTAIN = "abstain"
 
@@ -92,13 +93,13 @@ class AnswerReader:
         *outer, last = self.field.split(".")
         fields: dict[str, Any] = {last: answer}
         for name in reversed(outer):
-            fields = {name: _object_schema(fields)}
+            fields = {name: object_schema(fields)}
         if self._confidence:
             fields["confidence"] = {"type": "number", "minimum": 0, "maximum": 1}
         if not self._reasoning:
-            return canonical_json(_object_schema(fields))
+            return canonical_json(object_schema(fields))
         # A model writes the fields in the order of the schema, and reasons only if that comes before the verdict.
-        whole = _object_schema({self._reasoning: {"type": "string"}, **fields})
+        whole = object_schema({self._reasoning: {"type": "string"}, **fields})
         return json.dumps(whole, separators=(",", ":"), ensure_ascii=False)
 
     @property
@@ -251,15 +252,6 @@ def _words(scale: GradeScale | None, labels: Mapping[str, str]) -> dict[str, str
     own = {str(label): str(label) for label in (Choice if scale is None else scale.labels)}
     named = dict(labels) if set(labels.values()) - {ABSTAIN} else {**own, **labels}
     return named | ({} if ABSTAIN in named else {ABSTAIN: ABSTAIN})
-
-
-def _object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(fields),
-        "required": list(fields),
-        "additionalProperties": False,
-    }
 
 
 def read_response(  # noqa: PLR0911  # one for each ending

@@ -36,19 +36,16 @@ class Arguments:
     """How many of them, from the first, are passed by position; the others are passed by name."""
 
     def of(self, shown: Presented) -> tuple[list[object], dict[str, object]]:
-        """Returns positional and keyword arguments."""
         values = shown_values(shown)
         given = [(name, values[role]) for name, role in self.roles]
         return [value for _, value in given[: self.positional]], dict(given[self.positional :])
 
 
 def roles_of(spec: "JudgeSpec") -> tuple[str, ...]:
-    """Returns what a judge of this kind is shown."""
     return ("task", "first", "second") if spec.kind == "compare" else ("task", "response")
 
 
 def shown_values(shown: Presented) -> dict[str, object]:
-    """Returns what is shown, by role."""
     columns = {f"{ROW}{name}": text for name, text in shown.columns.items()}
     if shown.second is None:
         return {"task": shown.task, "response": shown.first, "messages": shown_as_messages(shown), **columns}
@@ -56,7 +53,6 @@ def shown_values(shown: Presented) -> dict[str, object]:
 
 
 def shown_as_messages(shown: Presented) -> list[dict[str, str]]:
-    """Returns a task and a response as a conversation."""
     return [{"role": "user", "content": shown.task}, {"role": "assistant", "content": shown.first}]
 
 

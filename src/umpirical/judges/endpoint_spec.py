@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from umpirical.models.recording import KEY_SHAPES
 from umpirical.models.spec import TlsSpec
+from umpirical.text.json_texts import texts_in
 from umpirical.text.templates import placeholders
 
 OWN_HEADERS = {"host", "content-length", "content-type", "transfer-encoding", "accept-encoding", "connection"}
@@ -74,19 +74,7 @@ class HttpSpec(BaseModel):
         return self
 
     def filled_in(self) -> set[str]:
-        """Returns the names of what is filled into the body."""
-        return {name for text in _texts(self.body) for name in placeholders(text)}
-
-
-def _texts(part: Any) -> Iterator[str]:  # noqa: ANN401  # JSON
-    if isinstance(part, str):
-        yield part
-    elif isinstance(part, dict):
-        for value in part.values():
-            yield from _texts(value)
-    elif isinstance(part, list):
-        for value in part:
-            yield from _texts(value)
+        return {name for text in texts_in(self.body) for name in placeholders(text)}
 
 
 class PromptfooSpec(BaseModel):

@@ -63,14 +63,10 @@ def failure_of(error: BaseException, reading: Collection[str] = JSON_READING) ->
         return JudgeFailure(error.kind, error.detail)
     for each in chain:
         if (kind := _of_class(each) or _of_status(each)) is not None:
-            return JudgeFailure(kind, _with_cause(detail, each, error))
+            return JudgeFailure(kind, detail if each is error else f"{detail} ({type(each).__name__}: {each})")
     if any(_names(each) & set(reading) for each in chain):
         return JudgeFailure(None, detail)
     return JudgeFailure("judge-error", detail)
-
-
-def _with_cause(detail: str, cause: BaseException, error: BaseException) -> str:
-    return detail if cause is error else f"{detail} ({type(cause).__name__}: {cause})"
 
 
 def _of_class(error: BaseException) -> FailureKind | None:

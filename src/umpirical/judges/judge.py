@@ -89,13 +89,10 @@ class Judge(Protocol):
         """Reads the response, given how the trial was presented. Pure, so a better reader need not ask again."""
         ...
 
-    async def close(self) -> None:
-        """Releases the resources used for asking."""
-        ...
+    async def close(self) -> None: ...
 
 
 def prompt_id(request: Request) -> str:
-    """Returns an id that is equal for equal questions."""
     return digest("prompt", request.payload())
 
 

@@ -217,7 +217,6 @@ def _credit(masses: Mapping[str, Mass], left: set[str], beginning: str, logprob:
 
 
 def _begins(word: str, text: str) -> bool:
-    """Whether a text is the beginning of a word, or the word and what may follow it."""
     return word.startswith(text) or _is_whole(word, text)
 
 
@@ -238,7 +237,6 @@ def _after_lead(text: str, frame: Frame, lead: int) -> str:
 
 
 def _sum(logprobs: list[float]) -> float:
-    """Returns the logarithm of the sum of the probabilities."""
     if not logprobs:
         return -inf
     top = max(logprobs)

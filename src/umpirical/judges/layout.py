@@ -48,17 +48,13 @@ def crossed_variants(spec: JudgeSpec) -> tuple[str, ...]:
     """
     if spec.kind != "compare" or spec.answer.labels or spec.answer.shape:
         return ()
-    return tuple(variant for variant, prompt in spec.prompts.items() if _leaves_open(prompt_placeholders(prompt)))
+    named = {variant: prompt_placeholders(prompt) for variant, prompt in spec.prompts.items()}
+    return tuple(variant for variant, names in named.items() if names >= LABELS and names & OPTIONS)
 
 
 def prompt_placeholders(prompt: Prompt) -> set[str]:
-    """Returns the placeholders of a prompt, in whichever of its messages they are."""
     texts = [prompt] if isinstance(prompt, str) else [message.content for message in prompt]
     return {name for text in texts for name in placeholders(text)}
-
-
-def _leaves_open(names: set[str]) -> bool:
-    return names >= LABELS and bool(names & OPTIONS)
 
 
 def _option(label: str) -> str:

@@ -100,7 +100,6 @@ def _json(prompt: Prompt) -> Json:
 
 
 def describe_scale(scale: GradeScale | None) -> str:
-    """Describes the scale in words, for a prompt."""
     if scale is None:
         return ""
     if scale.kind == "interval":

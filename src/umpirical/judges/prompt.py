@@ -69,7 +69,7 @@ def resolve_prompts(
     asked = variants if spec.kind == "compare" else ("baseline",)
     own = variants if isinstance(variants, Mapping) else {}
     named: Mapping[str, Prompt] = spec.prompts or {
-        variant: _study_prompt(own.get(variant, variant), spec.kind) for variant in asked
+        variant: _prompt_name(own.get(variant, variant), spec.kind) for variant in asked
     }
     texts = texts or StudyTexts()
     if texts and not spec.prompts:
@@ -151,30 +151,24 @@ def builtin_prompt(name: str) -> str:
     return found.read_text(encoding="utf-8")
 
 
-def builtin_name(kind: JudgeKind, variant: str) -> str:
-    """Returns the name of a variant's built-in prompt."""
-    return kind if variant == "baseline" else f"{kind}-{variant}"
-
-
-def _study_prompt(name: str, kind: JudgeKind) -> str:
+def _prompt_name(name: str, kind: JudgeKind) -> str:
     """Returns the prompt that a study names for a variant: a file, `builtin:NAME`, or a variant with a built-in one."""
-    return name if "." in name or ":" in name else f"builtin:{builtin_name(kind, name)}"
+    if "." in name or ":" in name:
+        return name
+    return f"builtin:{kind}" if name == "baseline" else f"builtin:{kind}-{name}"
 
 
 def _check_inputs(spec: JudgeSpec) -> None:
     known = sorted(ALLOWED)
     for role, name in spec.inputs.items():
-        if role not in ALLOWED and not _is_column(role):
+        is_column = role.startswith(ROW) and role != ROW and not re.search(r"[{}\n]", role)
+        if role not in ALLOWED and not is_column:
             raise UsageError(
                 f"judge {spec.name}: unknown field {role!r} in inputs",
                 fix=f"choose one of: {', '.join(known)}, or row.COLUMN for a column of the data",
             )
         if name in spec.values:
             raise UsageError(f"judge {spec.name}: {name!r} is set in both inputs and values", fix="remove one of them")
-
-
-def _is_column(role: str) -> bool:
-    return role.startswith(ROW) and role != ROW and not re.search(r"[{}\n]", role)
 
 
 def _check_columns(spec: JudgeSpec, hidden: Mapping[str, str] | None) -> None:
@@ -190,7 +184,6 @@ def _check_columns(spec: JudgeSpec, hidden: Mapping[str, str] | None) -> None:
 
 
 def _placeholder(spec: JudgeSpec, column: str) -> str:
-    """Returns what the prompts of a judge call a column."""
     role = f"{ROW}{column}"
     return spec.inputs.get(role, role)
 

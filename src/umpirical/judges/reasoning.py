@@ -158,7 +158,6 @@ class Statements:
         return _OWN_OPINION.sub("i ", text.lower())
 
     def _bracketed(self, word: str) -> str:
-        """Returns an answer in double brackets as a statement."""
         label = self._words.get(word.strip().casefold())
         if self._scale is not None:
             return f" verdict: {word} "
@@ -266,7 +265,6 @@ _NUMBER_ENDS = re.compile(
 
 
 def _grade_patterns(label: str) -> list[re.Pattern[str]]:
-    """Returns the patterns of grades. The label is the first group."""
     noun = r"(?:score|rating|grade|mark)"
     owner = r"(?:the|a|an|my|its|this|final|overall|total|fair|deserved|is|gives?|deserves|assign|award)"
     thing = rf"(?:it|this|that|(?:the|this)\s+(?:\w+\s+)?{_NOUN})"

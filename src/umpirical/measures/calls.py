@@ -40,7 +40,6 @@ CONTROLLED = frozenset(Family) - ASIDE - {Family.ORIGINAL}
 
 
 @BY_PART.measure(
-    "abstention-rate",
     "Abstentions",
     "How often it says that it gives no verdict. An abstention never counts as a verdict.",
     worse="depends",
@@ -65,8 +64,9 @@ def abstention_rate(tallies: Tallies, variant: str) -> list[Part]:
 
 
 def _rate(chosen: list[CallTally]) -> Result:
+    verdicts = [tally.position_1 + tally.position_2 + tally.tie + tally.graded for tally in chosen]
     return clustered_rate(
-        [Counted(tally.cluster, tally.abstained, _verdicts(tally) + tally.abstained) for tally in chosen],
+        [Counted(t.cluster, t.abstained, said + t.abstained) for t, said in zip(chosen, verdicts, strict=True)],
         unit="call",
         empty="no call has a reply that could be read",
         excluded={
@@ -77,12 +77,7 @@ def _rate(chosen: list[CallTally]) -> Result:
     )
 
 
-def _verdicts(tally: CallTally) -> int:
-    return tally.position_1 + tally.position_2 + tally.tie + tally.graded
-
-
 @CALLS.measure(
-    "unparsed-rate",
     "Unparsed replies",
     "How often its reply cannot be read as a verdict. Such a reply never counts as a verdict.",
     worse="higher",
@@ -96,10 +91,7 @@ def unparsed_rate(tally: CallTally) -> int:
 
 
 @CALLS.measure(
-    "failure-rate",
-    "Failed calls",
-    "How often a call brings no reply at all. A failed call never counts as a verdict.",
-    worse="higher",
+    "Failed calls", "How often a call brings no reply at all. A failed call never counts as a verdict.", worse="higher"
 )
 def failure_rate(tally: CallTally) -> int:
     """Share of calls that end in an error or a refusal, after retries.
@@ -110,7 +102,6 @@ def failure_rate(tally: CallTally) -> int:
 
 
 @WHOLE_VARIANT.measure(
-    "reasoning-contradiction",
     "Contradicted reasoning",
     "How often its verdict differs from the one that its own reasoning states.",
     worse="higher",

@@ -35,7 +35,6 @@ def carrier_strata(tallies: Tallies, variant: str, family: str) -> list[str]:
 
 
 @PAIRS.measure(
-    "carrier-sensitivity",
     "Accuracy on your own answers",
     "How often it prefers your own answer to the same answer with verified facts deleted (which also shortens it) or "
     "corrupted (which does not), by the number of facts.",
@@ -66,7 +65,6 @@ def _edited(tallies: Tallies, variant: str, edit: str) -> Iterator[Part]:
 
 
 @PAIRS.measure(
-    "carrier-false-preference",
     "False preference on your own answers",
     "How often it prefers one of two layouts of one of your answers, or gives them different grades.",
     worse="higher",
@@ -93,7 +91,6 @@ def _layout(tallies: Tallies, variant: str, stratum: str) -> Part:
 
 
 @QUADS.measure(
-    "carrier-following",
     "Context following on your own answers",
     "How often it prefers the version of your own answer that agrees with the context, under both of two contexts.",
     worse="lower",
@@ -108,7 +105,6 @@ def carrier_following(tally: QuadTally) -> float:
 
 
 @QUADS.measure(
-    "carrier-blind-preference",
     "Context-blind preference on your own answers",
     "How often it prefers the same version of your own answer under two contexts, although each context agrees with "
     "a different one.",

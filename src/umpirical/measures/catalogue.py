@@ -52,7 +52,6 @@ class MeasureSpec:
     """What the paper calls it on a ladder step, where that has a name of its own."""
 
     def symbol_at(self, stratum: str) -> str:
-        """Returns the paper's symbol for one part of the design."""
         return self.symbol_above_0 if self.symbol_above_0 and stratum not in ("", "0") else self.symbol
 
     def is_for(self, kind: JudgeKind, protocol: str) -> bool:
@@ -99,13 +98,18 @@ class MeasureFamily(Generic[Function]):
     for the direction of a member."""
 
     def measure(
-        self, name: str, title: str, about: str, *, worse: Direction, **options: Unpack[Options]
+        self, title: str, about: str, *, worse: Direction, **options: Unpack[Options]
     ) -> Callable[[Function], MeasureSpec]:
-        """Makes a measure of the decorated function. Its docstring has the formula, and the contract is added to it."""
+        """Makes a measure of the decorated function, and names it after the function: `tie-rate` for `tie_rate`.
+
+        The function's docstring has the formula, and the contract is added to it.
+        """
         card: Options = {"kinds": self.kinds, "protocols": self.protocols, "scale": self.scale}
         card.update(options)
 
         def made(function: Function) -> MeasureSpec:
+            name = function.__name__.replace("_", "-")
+
             @wraps(function)
             def compute(tallies: Tallies, variant: str) -> list[Measure]:
                 return [

@@ -128,7 +128,6 @@ EXCESS = MeasureFamily(
 
 
 @EXCESS.measure(
-    "excess-stable",
     "Wording bias beyond chance",
     "How much more often than by chance it prefers the same answer in both orders.",
     worse="depends",
@@ -155,7 +154,6 @@ def excess_stable(tallies: Tallies, variant: str) -> list[Part]:
 
 
 @EXCESS.measure(
-    "excess-positional",
     "Position bias beyond chance",
     "How much more often than its position rates explain it names the same position in both orders.",
     worse="depends",

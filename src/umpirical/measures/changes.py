@@ -112,10 +112,7 @@ FLIPPED = MeasureFamily(
 
 
 @SAME.measure(
-    "change-rate",
-    "Change rate",
-    "How often its verdict changes with a change of the text that should not matter.",
-    worse="higher",
+    "Change rate", "How often its verdict changes with a change of the text that should not matter.", worse="higher"
 )
 def change_rate(chosen: Sequence[ChangeTally]) -> Result:
     """Share of changed texts with a different verdict from the judge's own verdict on the original, by test.
@@ -135,7 +132,6 @@ LEAST = 0.5
 
 
 @SAME.measure(
-    "excess-change",
     "Excess change",
     "How much more often its verdict changes with the text than when the same text is asked again.",
     worse="higher",
@@ -178,7 +174,6 @@ def excess_change(chosen: Sequence[ChangeTally]) -> Result:
 
 
 @SHIFT.measure(
-    "grade-shift",
     "Grade shift",
     "How many steps a change of the text that should not matter moves its grade, up or down, on average.",
     worse="depends",
@@ -202,7 +197,6 @@ LEVEL = 0.90
 
 
 @SHIFT.measure(
-    "shift-equivalence",
     "Shift equivalence",
     "The grade shift with the interval that must lie inside a margin before the judge may be called invariant.",
     worse="depends",
@@ -222,7 +216,6 @@ def shift_equivalence(chosen: Sequence[ChangeTally], scale: GradeScale | None) -
 
 
 @FLIPPED.measure(
-    "flip-detection",
     "Flip detection",
     "How often its verdict moves in the right direction when the text is changed so that it should.",
     worse="lower",
@@ -238,7 +231,6 @@ def flip_detection(tally: ChangeTally) -> float:
 
 
 @FLIPPED.measure(
-    "right-on-both",
     "Right on both",
     "How often it is right both on a text and on its version changed to deserve another verdict.",
     worse="lower",

@@ -37,7 +37,6 @@ def swapped_pairs(tallies: Tallies, variant: str) -> list[PairTally]:
 
 
 @WHOLE_VARIANT.measure(
-    "swap-inconsistency",
     "Verdicts that change with the order",
     "How often its verdict changes when the two answers are swapped.",
     worse="higher",
@@ -54,7 +53,6 @@ def swap_inconsistency(tallies: Tallies, variant: str) -> Result:
 
 
 @WHOLE_VARIANT.measure(
-    "position-lean",
     "Lean to one position",
     "How much more often it names one position than the other. Each answer is in each position once.",
     worse="higher",
@@ -91,7 +89,6 @@ def position_lean(tallies: Tallies, variant: str) -> Result:
 
 
 @WHOLE_VARIANT.measure(
-    "error-clustering",
     "Errors in some task families",
     "How similar its results are within a task family: 0 if errors are spread evenly, 1 if each family is all right "
     "or all wrong.",

@@ -39,9 +39,7 @@ CORRELATION = MeasureFamily(ordered_parts, kinds=("grade",), protocols=("stress"
 """For scales with order."""
 
 
-@GOLD.measure(
-    "accuracy", "Accuracy", "How often its verdict is the gold label.", worse="lower", protocols=("stress", "agent")
-)
+@GOLD.measure("Accuracy", "How often its verdict is the gold label.", worse="lower", protocols=("stress", "agent"))
 def accuracy(items: GoldItems) -> Result:
     """Share of items whose verdict is the gold label, on the originals and on the texts of every test with gold labels.
 
@@ -54,11 +52,7 @@ def accuracy(items: GoldItems) -> Result:
 
 
 @ORDERED.measure(
-    "within-one",
-    "Within one step",
-    "How often its grade is at most one step from the gold grade.",
-    worse="lower",
-    scale="rate",
+    "Within one step", "How often its grade is at most one step from the gold grade.", worse="lower", scale="rate"
 )
 def within_one(items: GoldItems) -> Result:
     """Share of items whose grade is at most one step from the gold grade.
@@ -75,10 +69,7 @@ def within_one(items: GoldItems) -> Result:
 
 
 @ORDERED.measure(
-    "mean-absolute-error",
-    "Mean absolute error",
-    "How many steps its grade differs from the gold grade, on average.",
-    worse="higher",
+    "Mean absolute error", "How many steps its grade differs from the gold grade, on average.", worse="higher"
 )
 def mean_absolute_error(items: GoldItems) -> Result:
     """Mean distance of the grade from the gold grade, in steps of the scale.
@@ -105,10 +96,7 @@ def mean_absolute_error(items: GoldItems) -> Result:
 
 
 @ORDERED.measure(
-    "grade-bias",
-    "Grade bias",
-    "How many steps its grades are above the gold grades, or below them, on average.",
-    worse="depends",
+    "Grade bias", "How many steps its grades are above the gold grades, or below them, on average.", worse="depends"
 )
 def grade_bias(items: GoldItems) -> Result:
     """Mean of grade minus gold grade, in steps of the scale: above 0 it is lenient on these items, below 0 severe.
@@ -135,7 +123,6 @@ def grade_bias(items: GoldItems) -> Result:
 
 
 @CORRELATION.measure(
-    "weighted-kappa",
     "Weighted kappa",
     "How far its grades agree with gold beyond chance, with larger errors counting more: 1 is full agreement.",
     worse="lower",
@@ -157,7 +144,6 @@ def weighted_kappa(items: GoldItems) -> Result:
 
 
 @CORRELATION.measure(
-    "agreement-ccc",
     "Concordance",
     "How close its grades are to the gold grades: correlation, reduced by shift and spread.",
     worse="lower",
@@ -176,10 +162,7 @@ def agreement_ccc(items: GoldItems) -> Result:
 
 
 @CORRELATION.measure(
-    "pearson",
-    "Pearson correlation",
-    "How well a straight line through its grades would predict the gold grades.",
-    worse="lower",
+    "Pearson correlation", "How well a straight line through its grades would predict the gold grades.", worse="lower"
 )
 def pearson(items: GoldItems) -> Result:
     """Pearson's correlation of grade and gold grade.
@@ -194,7 +177,7 @@ def pearson(items: GoldItems) -> Result:
 
 
 @CORRELATION.measure(
-    "spearman", "Spearman correlation", "How well its grades rank items in the order of the gold grades.", worse="lower"
+    "Spearman correlation", "How well its grades rank items in the order of the gold grades.", worse="lower"
 )
 def spearman(items: GoldItems) -> Result:
     """Spearman's correlation of grade and gold grade: Pearson's, of their mid-ranks.
@@ -217,7 +200,6 @@ METRICS: dict[ScaleKind, Metric] = {
 
 
 @COEFFICIENT.measure(
-    "krippendorff-alpha",
     "Krippendorff's alpha",
     "How far it agrees with gold beyond chance, as two raters would, with the distances of its scale.",
     worse="lower",
@@ -238,7 +220,6 @@ def krippendorff_alpha(items: GoldItems) -> Result:
 
 
 @COEFFICIENT.measure(
-    "agreement-beyond-length",
     "Agreement beyond length",
     "How far its verdicts agree with gold among texts of the same length: 0 for a judge that follows only length.",
     worse="lower",
@@ -263,7 +244,6 @@ def _beyond_length(items: GoldItems) -> Coefficient:
 
 
 @ORDERED.measure(
-    "severity",
     "Severity",
     "How many steps too high, or below 0 too low, it grades an item in the middle of the scale.",
     worse="depends",
@@ -281,7 +261,6 @@ def severity(items: GoldItems) -> Result:
 
 
 @ORDERED.measure(
-    "compression",
     "Compression",
     "How many steps its grade moves per step of gold; below 1 it stays near the middle of the scale.",
     worse="depends",
@@ -301,7 +280,6 @@ def compression(items: GoldItems) -> Result:
 
 
 @GOLD.measure(
-    "false-positive-rate",
     "False positive rate",
     "How often it gives a positive label to an item that is not positive, by the labels you named positive.",
     worse="higher",
@@ -322,7 +300,6 @@ def false_positive_rate(items: GoldItems) -> Result:
 
 
 @GOLD.measure(
-    "false-negative-rate",
     "False negative rate",
     "How often it does not give a positive label to an item that is positive, by the labels you named positive.",
     worse="higher",
@@ -343,7 +320,6 @@ def false_negative_rate(items: GoldItems) -> Result:
 
 
 @GOLD.measure(
-    "balanced-accuracy",
     "Balanced accuracy",
     "How often its verdict is the gold label, with every gold label counting equally.",
     worse="lower",
@@ -374,7 +350,6 @@ def balanced_accuracy(items: GoldItems) -> Result:
 
 
 @COEFFICIENT.measure(
-    "mcc",
     "Matthews correlation",
     "How far its labels agree with the gold labels beyond chance, however frequent each label is.",
     worse="lower",

@@ -26,7 +26,6 @@ def graded_answers(tallies: Tallies, variant: str) -> list[GradeTally]:
 
 
 def answers_without_grade(tallies: Tallies, variant: str) -> dict[str, int]:
-    """Answers left out, by reason."""
     calls = [tally for tally in tallies.calls if tally.variant == variant and tally.family in FAMILIES]
     missing = {
         reason: sum(getattr(tally, reason) for tally in calls)
@@ -36,7 +35,6 @@ def answers_without_grade(tallies: Tallies, variant: str) -> dict[str, int]:
 
 
 @GRADES.measure(
-    "grade-spread",
     "Same-quality spread",
     "How many steps the grades of two equally good answers differ by, on average.",
     worse="higher",
@@ -73,7 +71,6 @@ def _spread(chosen: Sequence[GradePairTally]) -> Result:
 
 
 @GRADES.measure(
-    "grade-concordance",
     "Grade concordance",
     "When it grades two answers of different quality differently, how often the better one gets the higher grade.",
     worse="lower",
@@ -98,12 +95,7 @@ def grade_concordance(tallies: Tallies, variant: str) -> Result:
     )
 
 
-@GRADES.measure(
-    "grade-slope",
-    "Grade slope",
-    "How many steps of the scale one more requirement is worth, on average.",
-    worse="lower",
-)
+@GRADES.measure("Grade slope", "How many steps of the scale one more requirement is worth, on average.", worse="lower")
 def grade_slope(tallies: Tallies, variant: str) -> Result:
     """Slope of the regression of grade on requirements met, within tasks, in steps of the scale per requirement.
 
@@ -155,7 +147,6 @@ def _products(answers: Sequence[GradeTally]) -> list[tuple[str, float, float]]:
 
 
 @GRADES.measure(
-    "effective-grades",
     "Effective grades",
     "How many grades it really uses on answers of all qualities, as a number of evenly used grades.",
     worse="lower",
@@ -204,9 +195,7 @@ def _effective(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result
     )
 
 
-@GRADES.measure(
-    "grades-used", "Grades used", "How many different grades it gave to answers of all qualities.", worse="lower"
-)
+@GRADES.measure("Grades used", "How many different grades it gave to answers of all qualities.", worse="lower")
 def grades_used(tallies: Tallies, variant: str) -> Result:
     """Number of different grades given to answers of all qualities.
 

@@ -103,7 +103,6 @@ LAYOUT = MeasureFamily(layout_effects, scale="difference")
 
 
 @CROSSED.measure(
-    "slot-effect",
     "Position effect",
     "How much more often it names the first of two equally good answers than the second, whatever their labels.",
     worse="depends",
@@ -120,7 +119,6 @@ def slot_effect(answered: Sequence[LayoutTally]) -> Effect:
 
 
 @CROSSED.measure(
-    "label-effect",
     "Label effect",
     "How much more often it names the answer labeled 1, A, X or first than the other, in either position.",
     worse="depends",
@@ -136,7 +134,6 @@ def label_effect(answered: Sequence[LayoutTally]) -> Effect:
 
 
 @CROSSED.measure(
-    "list-effect",
     "List effect",
     "How much more often it names the answer whose option is listed first than the other.",
     worse="depends",
@@ -152,7 +149,6 @@ def list_effect(answered: Sequence[LayoutTally]) -> Effect:
 
 
 @LAYOUT.measure(
-    "tie-place-effect",
     "Tie place effect",
     "How much more often it ties when the tie is listed before the answers than when it is listed after them.",
     worse="depends",

@@ -22,7 +22,6 @@ DIFFERENCE = MeasureFamily(by_itself, scale="difference")
 
 
 @DIFFERENCE.measure(
-    "length-preference",
     "Length preference",
     "How much more often it names the longer of two answers with the same content than the shorter.",
     worse="depends",
@@ -69,7 +68,6 @@ def _preference(chosen: Sequence[OutcomeTally], tallies: Tallies, variant: str) 
 
 
 @BY_PART.measure(
-    "conflict-loss",
     "Wrong choice of the longer answer",
     "How often it names the longer answer although the shorter one meets one more requirement.",
     worse="higher",
@@ -96,10 +94,7 @@ def _conflict_pairs(tallies: Tallies, variant: str) -> dict[str, list[PairTally]
 
 
 @DIFFERENCE.measure(
-    "conflict-excess",
-    "Length-conflict error",
-    "How much more often it names the worse answer if that one is longer.",
-    worse="higher",
+    "Length-conflict error", "How much more often it names the worse answer if that one is longer.", worse="higher"
 )
 def conflict_excess(tallies: Tallies, variant: str) -> list[Part]:
     """Wrong choice rate if the worse answer is longer, minus the rate at the same difference with equal lengths.

@@ -108,10 +108,7 @@ REJECTED_EDITS = _edits(REJECTED_SIDE)
 
 
 @NATURAL_PAIRS.measure(
-    "both-orders-accuracy",
-    "Right in both orders",
-    "How often it names the chosen answer in both orders of a pair.",
-    worse="lower",
+    "Right in both orders", "How often it names the chosen answer in both orders of a pair.", worse="lower"
 )
 def both_orders_accuracy(tally: PairTally) -> float:
     """Share of labeled pairs in which the chosen answer wins in both orders.
@@ -123,10 +120,7 @@ def both_orders_accuracy(tally: PairTally) -> float:
 
 
 @NATURAL_PAIRS.measure(
-    "both-orders-error",
-    "Wrong in both orders",
-    "How often it names the rejected answer in both orders of a pair.",
-    worse="higher",
+    "Wrong in both orders", "How often it names the rejected answer in both orders of a pair.", worse="higher"
 )
 def both_orders_error(tally: PairTally) -> float:
     """Share of labeled pairs in which the rejected answer wins in both orders.
@@ -138,7 +132,6 @@ def both_orders_error(tally: PairTally) -> float:
 
 
 @NATURAL_PAIRS.measure(
-    "same-answer-rate",
     "Same answer in both orders",
     "How often it names the same answer in both orders, so that the order does not matter.",
     worse="lower",
@@ -152,7 +145,6 @@ def same_answer_rate(tally: PairTally) -> float:
 
 
 @NATURAL_PAIRS.measure(
-    "same-slot-rate",
     "Same position in both orders",
     "How often it names the same position in both orders, so that the order decides.",
     worse="higher",
@@ -166,10 +158,7 @@ def same_slot_rate(tally: PairTally) -> float:
 
 
 @NATURAL_PAIRS.measure(
-    "one-order-rate",
-    "A winner in one order only",
-    "How often it names a winner in only one of the two orders.",
-    worse="higher",
+    "A winner in one order only", "How often it names a winner in only one of the two orders.", worse="higher"
 )
 def one_order_rate(tally: PairTally) -> float:
     """Share of pairs with a winner in exactly one order; the other is a tie or an abstention.
@@ -179,9 +168,7 @@ def one_order_rate(tally: PairTally) -> float:
     return tally.one_sided
 
 
-@NATURAL_PAIRS.measure(
-    "no-winner-rate", "No winner in either order", "How often it names no winner in either order.", worse="depends"
-)
+@NATURAL_PAIRS.measure("No winner in either order", "How often it names no winner in either order.", worse="depends")
 def no_winner_rate(tally: PairTally) -> float:
     """Share of pairs without a winner in either order: ties, abstentions or one of each.
 
@@ -191,7 +178,6 @@ def no_winner_rate(tally: PairTally) -> float:
 
 
 @NATURAL_CALLS.measure(
-    "named-slot-1-rate",
     "First position named",
     "How often it names the first answer. Each answer is first once, so an unbiased judge names both positions "
     "equally often.",
@@ -205,9 +191,7 @@ def named_slot_1_rate(tally: PairTally) -> float:
     return tally.position_1_calls
 
 
-@NATURAL_CALLS.measure(
-    "named-slot-2-rate", "Second position named", "How often it names the second answer.", worse="depends"
-)
+@NATURAL_CALLS.measure("Second position named", "How often it names the second answer.", worse="depends")
 def named_slot_2_rate(tally: PairTally) -> float:
     """Share of calls that name the second position.
 
@@ -217,7 +201,6 @@ def named_slot_2_rate(tally: PairTally) -> float:
 
 
 @NATURAL_CALLS.measure(
-    "single-order-accuracy",
     "Right in one order, on average",
     "How often it names the chosen answer if each pair is asked once, in random order.",
     worse="lower",
@@ -231,7 +214,6 @@ def single_order_accuracy(tally: PairTally) -> float:
 
 
 @NATURAL_PAIRS.measure(
-    "chosen-first-accuracy",
     "Right with the chosen answer first",
     "How often it names the chosen answer when that is first. A judge that always picks the first is always right "
     "here.",
@@ -246,7 +228,6 @@ def chosen_first_accuracy(tally: PairTally) -> float:
 
 
 @NATURAL_PAIRS.measure(
-    "chosen-second-accuracy",
     "Right with the chosen answer second",
     "How often it names the chosen answer when that is second. A judge that always picks the first is never right "
     "here.",
@@ -261,7 +242,6 @@ def chosen_second_accuracy(tally: PairTally) -> float:
 
 
 @BY_PART.measure(
-    "pair-agreement",
     "Agreement with the labels",
     "How far its choices agree with the labels beyond chance: 1 is always right, 0 is chance, -1 is always wrong.",
     worse="lower",
@@ -281,7 +261,6 @@ def pair_agreement(tallies: Tallies, variant: str) -> list[Part]:
 
 
 @BY_PART.measure(
-    "pair-agreement-beyond-length",
     "Agreement beyond length",
     "Agreement with the labels if pairs whose longer answer is chosen and pairs whose longer answer is rejected "
     "count equally: 0 for a judge that picks by length.",
@@ -318,7 +297,6 @@ def pair_agreement_beyond_length(tallies: Tallies, variant: str) -> list[Part]:
 
 
 @BY_PART.measure(
-    "length-gap",
     "Length gap",
     "How much more often it is right in both orders if the longer answer is the chosen one.",
     worse="depends",
@@ -349,7 +327,6 @@ def length_gap(tallies: Tallies, variant: str) -> list[Part]:
 
 
 @EDITS.measure(
-    "edit-favour",
     "Moved toward the edited answer",
     "How often its verdict moves toward an answer that was edited without a change of meaning.",
     worse="higher",
@@ -364,7 +341,6 @@ def edit_favour(tally: EditTally) -> float:
 
 
 @EDITS.measure(
-    "edit-disfavour",
     "Moved away from the edited answer",
     "How often its verdict moves away from an answer that was edited without a change of meaning.",
     worse="higher",
@@ -378,7 +354,6 @@ def edit_disfavour(tally: EditTally) -> float:
 
 
 @REJECTED_EDITS.measure(
-    "edit-overturn",
     "Overturned by an edit",
     "How often it names the rejected answer after a harmless edit of it, but not before.",
     worse="higher",

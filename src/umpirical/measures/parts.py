@@ -101,7 +101,6 @@ BY_PART = MeasureFamily(
 
 
 @BY_PART.measure(
-    "missed-differences",
     "Large differences missed",
     "How often it does not prefer an answer that meets at least two more requirements, by part of the test cases.",
     worse="higher",
@@ -125,7 +124,6 @@ def missed_differences(tallies: Tallies, variant: str) -> list[Part]:
 
 
 @BY_PART.measure(
-    "swap-reversals",
     "Verdicts reversed by swapping",
     "How often it names the other answer when the two are swapped, by part of the test cases.",
     worse="higher",

@@ -95,7 +95,6 @@ SLOTS = MeasureFamily(
 
 
 @BY_PART.measure(
-    "dark-current",
     "Blank-input preference",
     "How often it names a winner between blank or identical answers (dark current), or gives a blank answer more "
     "than the lowest grade.",
@@ -132,7 +131,6 @@ def _vacuum_rate(tallies: Sequence[VacuumTally]) -> Result:
 
 
 @WHOLE_VARIANT.measure(
-    "raw-false-preference",
     "False preference",
     "How often it names a winner between two equally good answers, or gives them different grades.",
     worse="higher",
@@ -153,7 +151,6 @@ def raw_false_preference(tallies: Tallies, variant: str) -> Result:
 
 
 @EQUAL.measure(
-    "stable-cross-sensitivity",
     "Wording bias",
     "How often it prefers the same one of two equally good answers in both orders.",
     worse="depends",
@@ -173,7 +170,6 @@ FEWEST = 20
 
 
 @WHOLE_VARIANT.measure(
-    "unlocked-cross-sensitivity",
     "Wording bias without position bias",
     "Among pairs that position does not decide, how often it prefers the same one of two equally good answers.",
     worse="depends",
@@ -202,7 +198,6 @@ def unlocked_cross_sensitivity(tallies: Tallies, variant: str) -> Result:
 
 
 @EQUAL.measure(
-    "positional-false-preference",
     "Position bias",
     "How often it names the same position in both orders of two equally good answers.",
     worse="higher",
@@ -217,7 +212,6 @@ def positional_false_preference(tally: PairTally) -> float:
 
 
 @EQUAL.measure(
-    "one-sided-commit",
     "Preference in one order only",
     "How often it names a winner in only one of the two orders of two equally good answers.",
     worse="depends",
@@ -232,7 +226,6 @@ def one_sided_commit(tally: PairTally) -> float:
 
 
 @EQUAL.measure(
-    "other-conflict",
     "Other outcomes",
     "How often a pair of equally good answers has any other outcome. It is 0 unless the data are inconsistent.",
     worse="higher",
@@ -251,7 +244,6 @@ def other_conflict(tally: PairTally) -> float:
 
 
 @EQUAL.measure(
-    "no-preference",
     "No preference",
     "How often it ties or abstains in both orders of two equally good answers.",
     worse="depends",
@@ -266,7 +258,6 @@ def no_preference(tally: PairTally) -> float:
 
 
 @ONE_SIDED.measure(
-    "one-sided-slot",
     "One-order preferences for the first position",
     "When it names a winner in only one order, how often that is the first answer; 50% means no position bias.",
     worse="depends",
@@ -282,7 +273,6 @@ def one_sided_slot(tally: PairTally) -> float:
 
 
 @ONE_SIDED.measure(
-    "one-sided-content",
     "One-order preferences for answer A",
     "When it names a winner in only one order, how often that is answer A; a valid run gives about 50%.",
     worse="depends",
@@ -297,9 +287,7 @@ def one_sided_content(tally: PairTally) -> float:
     return tally.one_sided_a
 
 
-@SLOTS.measure(
-    "slot-1-rate", "First position named", "How often it names the first of two equally good answers.", worse="depends"
-)
+@SLOTS.measure("First position named", "How often it names the first of two equally good answers.", worse="depends")
 def slot_1_rate(tally: PairTally) -> float:
     """Share of calls on equally good pairs that name the first position.
 
@@ -310,12 +298,7 @@ def slot_1_rate(tally: PairTally) -> float:
     return tally.position_1_calls
 
 
-@SLOTS.measure(
-    "slot-2-rate",
-    "Second position named",
-    "How often it names the second of two equally good answers.",
-    worse="depends",
-)
+@SLOTS.measure("Second position named", "How often it names the second of two equally good answers.", worse="depends")
 def slot_2_rate(tally: PairTally) -> float:
     """Share of calls on equally good pairs that name the second position.
 

@@ -51,7 +51,6 @@ def quad_share(chosen: Sequence[QuadTally], score: Score) -> Result:
 
 
 def incomplete_quads(chosen: Sequence[QuadTally]) -> dict[str, int]:
-    """Quads left out, by reason."""
     count = sum(tally.incomplete for tally in chosen)
     return {UNANSWERED: count} if count else {}
 
@@ -76,7 +75,6 @@ FIGURES = MeasureFamily(
 
 
 @TASKS.measure(
-    "task-following",
     "Task following",
     "How often it prefers the right one of the same two answers under both versions of a task.",
     worse="lower",
@@ -92,7 +90,6 @@ def task_following(tally: QuadTally) -> float:
 
 
 @TASKS.measure(
-    "task-blind-preference",
     "Task-blind preference",
     "How often it prefers the same answer under both versions of a task, although it is worse under one.",
     worse="higher",
@@ -108,7 +105,6 @@ def task_blind_preference(tally: QuadTally) -> float:
 
 
 @TASKS.measure(
-    "task-reversal",
     "Task reversal",
     "How often it prefers the wrong one of the same two answers under both versions of a task.",
     worse="higher",
@@ -124,7 +120,6 @@ def task_reversal(tally: QuadTally) -> float:
 
 
 @TASKS.measure(
-    "one-version-preference",
     "One-version preference",
     "How often it has the same preference in both orders under only one version of a task.",
     worse="depends",
@@ -140,7 +135,6 @@ def one_version_preference(tally: QuadTally) -> float:
 
 
 @TASKS.measure(
-    "neither-version-preference",
     "Neither-version preference",
     "How often it has no consistent preference under either version of a task.",
     worse="higher",
@@ -164,7 +158,6 @@ events of n."""
 
 
 @BY_PART.measure(
-    "text-appeal",
     "Text appeal",
     "How much more often it prefers one of two answers no matter what the task asks, as a difference in shares of "
     "calls.",
@@ -206,7 +199,6 @@ def _appeal(chosen: Sequence[QuadTally]) -> Result:
 
 
 @BY_PART.measure(
-    "figure-sensitivity",
     "Accuracy on figures",
     "How often it prefers the answer with more correct figures, by the size of the difference.",
     worse="lower",
@@ -225,7 +217,6 @@ def figure_sensitivity(tallies: Tallies, variant: str) -> list[Part]:
 
 
 @FIGURES.measure(
-    "figure-following",
     "Figure following",
     "How often it prefers the answer with more correct figures under both of two sets of given figures.",
     worse="lower",
@@ -241,7 +232,6 @@ def figure_following(tally: QuadTally) -> float:
 
 
 @FIGURES.measure(
-    "figure-blind-preference",
     "Figure-blind preference",
     "How often it prefers the same answer under both sets of given figures, although its figures are right under "
     "only one.",

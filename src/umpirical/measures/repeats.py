@@ -60,7 +60,6 @@ REPEATS = MeasureFamily(repeated_items, kinds=("grade",), protocols=("stress",))
 
 
 @REPEATS.measure(
-    "verdict-entropy",
     "Verdict entropy",
     "How much its verdict on one text varies when asked again, in bits; 0 if it never changes.",
     worse="higher",
@@ -100,12 +99,7 @@ def verdict_entropy(chosen: Sequence[RepeatTally], scale: GradeScale | None) -> 
     )
 
 
-@REPEATS.measure(
-    "modal-share",
-    "Modal share",
-    "How often repeats of the same question give its most frequent verdict.",
-    worse="lower",
-)
+@REPEATS.measure("Modal share", "How often repeats of the same question give its most frequent verdict.", worse="lower")
 def modal_share(chosen: Sequence[RepeatTally], _: GradeScale | None) -> Result:
     """Mean over items of the share of an item's repeats that give its most frequent verdict.
 
@@ -125,7 +119,6 @@ def modal_share(chosen: Sequence[RepeatTally], _: GradeScale | None) -> Result:
 
 
 @REPEATS.measure(
-    "repeat-icc",
     "Repeat ICC",
     "How much of the variation of its grades is between texts, not between repeats of one text.",
     worse="lower",

@@ -75,7 +75,6 @@ WEIGHTS = MeasureFamily(weighed, scale="ratio")
 
 
 @WEIGHTS.measure(
-    "requirement-weight",
     "Requirement weight",
     "How much a requirement counts for it, by its place in the list; 1 is average.",
     worse="depends",
@@ -108,7 +107,6 @@ def requirement_weight(found: Weighed) -> list[Part]:
 
 
 @WEIGHTS.measure(
-    "requirement-weight-ratio",
     "Requirement weight ratio",
     "The largest requirement weight divided by the smallest. Rely on the interval, because the value is an extreme.",
     worse="higher",
@@ -139,7 +137,6 @@ def requirement_weight_ratio(found: Weighed) -> list[Part]:
 
 
 @WEIGHTS.measure(
-    "requirement-weight-test",
     "Equal requirement weights, p",
     "How surprising weights this unequal would be if all requirements counted alike.",
     worse="depends",

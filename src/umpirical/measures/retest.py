@@ -14,7 +14,6 @@ from umpirical.stats.repeats import flip_chance
 
 
 @BY_PART.measure(
-    "flip-rate",
     "Flip rate",
     "How often it answers the same prompt differently when asked again.",
     worse="higher",

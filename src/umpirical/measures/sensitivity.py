@@ -51,7 +51,6 @@ STEPS = MeasureFamily(
 
 
 @EITHER.measure(
-    "target-sensitivity",
     "Accuracy",
     "How often it prefers the answer that meets more requirements, by the size of the difference.",
     worse="lower",
@@ -68,7 +67,6 @@ def target_sensitivity(tallies: Tallies, variant: str) -> list[Part]:
 
 
 @EITHER.measure(
-    "fine-sensitivity",
     "Accuracy on fine differences",
     "How often it prefers the long answer with more details right, where each detail has to be worked out.",
     worse="lower",
@@ -102,7 +100,6 @@ def fine_sensitivity(tallies: Tallies, variant: str) -> list[Part]:
 
 
 @STEPS.measure(
-    "both-orders-sensitivity",
     "Accuracy in both orders",
     "How often it names the better answer in both orders, by the size of the difference.",
     worse="lower",
@@ -118,7 +115,6 @@ def both_orders_sensitivity(tally: PairTally) -> float:
 
 
 @EITHER.measure(
-    "tie-rate",
     "Tie rate",
     "How often it calls a tie, or gives both answers the same grade, by the size of the difference.",
     worse="depends",
@@ -143,7 +139,6 @@ def tie_rate(tallies: Tallies, variant: str) -> list[Part]:
 
 
 @STEPS.measure(
-    "wrong-choice-rate",
     "Wrong choice rate",
     "How often it names the answer that meets fewer requirements, by the size of the difference.",
     worse="higher",
@@ -158,7 +153,6 @@ def wrong_choice_rate(tally: PairTally) -> float:
 
 
 @BY_PART.measure(
-    "committed-accuracy",
     "Accuracy when it names a winner",
     "When it names a winner, how often that is the better answer, by the size of the difference.",
     worse="lower",
@@ -190,7 +184,6 @@ FLAT = "its accuracy changes too little with the size of the difference to show 
 
 
 @WHOLE_VARIANT.measure(
-    "detection-threshold",
     "75% detection threshold (Δ75)",
     "The smallest difference, in requirements, at which it prefers the better answer 75% of the time.",
     worse="higher",

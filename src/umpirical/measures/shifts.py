@@ -72,7 +72,6 @@ SHIFT = MeasureFamily(by_itself, scale="difference")
 
 
 @SHIFT.measure(
-    "criterion-shift",
     "Criterion shift",
     "How much more often it ties than with the baseline instruction, by the size of the difference.",
     worse="depends",
@@ -93,7 +92,6 @@ def criterion_shift(tallies: Tallies, variant: str) -> list[Part]:
 
 
 @SHIFT.measure(
-    "criterion-shift-test",
     "Criterion shift, permutation p",
     "How surprising the criterion shift would be if the instruction had no effect.",
     worse="depends",
@@ -118,7 +116,6 @@ def criterion_shift_test(tallies: Tallies, variant: str) -> list[Part]:
 
 
 @SHIFT.measure(
-    "sensitivity-shift",
     "Accuracy shift",
     "How much more often it names the better answer than with the baseline instruction.",
     worse="lower",
@@ -138,7 +135,6 @@ def sensitivity_shift(tallies: Tallies, variant: str) -> list[Part]:
 
 
 @SHIFT.measure(
-    "resolution-shift",
     "Resolution shift",
     "How much more clearly it sees one missing requirement than with the baseline instruction.",
     worse="lower",

@@ -24,8 +24,7 @@ from umpirical.measures.estimates.pairs import (
 )
 from umpirical.measures.estimates.rates import DIGITS, ONE_TASK
 from umpirical.stats.intervals import MIN_DESIGN_EFFECT, cluster_wilson, jackknife, student
-from umpirical.stats.marginal import sensitivity
-from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates, estimate_signal
+from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates, estimate_signal, sensitivity
 from umpirical.stats.signal_model import PairCounts
 from umpirical.stats.signal_tests import goodness_of_fit as check_fit
 
@@ -102,7 +101,6 @@ def signal_estimates(tallies: Tallies, variant: str) -> SignalEstimates | str:
 
 
 def model_outcomes(tallies: Tallies, variant: str) -> tuple[OutcomeTally, ...]:
-    """The outcomes that the model is fitted to."""
     return tuple(tally for tally in tallies.outcomes if tally.variant == variant and tally.family in FAMILIES)
 
 
@@ -158,7 +156,6 @@ PARAMETER = MeasureFamily(
 
 
 @PARAMETER.measure(
-    "model-threshold",
     "75% detection threshold in the model (Δ75)",
     "The difference, in requirements, at which it prefers the better answer 75% of the time, in the fitted model.",
     worse="higher",
@@ -183,7 +180,6 @@ def model_threshold(fit: SignalEstimates) -> Parameter:
 
 
 @PARAMETER.measure(
-    "resolution",
     "Resolution",
     "How clearly it sees one missing requirement, however readily it ties: d′ per requirement.",
     worse="lower",
@@ -201,7 +197,7 @@ def resolution(fit: SignalEstimates) -> Parameter:
 
 
 @PARAMETER.measure(
-    "criterion", "Criterion", "How much evidence it needs before it names a winner instead of a tie.", worse="depends"
+    "Criterion", "How much evidence it needs before it names a winner instead of a tie.", worse="depends"
 )
 def criterion(fit: SignalEstimates) -> Parameter:
     """How much evidence it needs to name a winner, in standard deviations of the judge's noise: c of the latent rule.
@@ -214,7 +210,6 @@ def criterion(fit: SignalEstimates) -> Parameter:
 
 
 @PARAMETER.measure(
-    "slot-bias",
     "Position bias in the model",
     "How strongly it is pulled to the first position, whatever the answer; below 0, to the second.",
     worse="depends",
@@ -231,7 +226,6 @@ def slot_bias(fit: SignalEstimates) -> Parameter:
 
 
 @PARAMETER.measure(
-    "surface-sensitivity",
     "Wording sensitivity in the model",
     "How strongly a preference for wording affects it, on the scale of its noise.",
     worse="higher",
@@ -248,10 +242,7 @@ def surface_sensitivity(fit: SignalEstimates) -> Parameter:
 
 
 @PARAMETER.measure(
-    "length-weight",
-    "Length weight",
-    "How strongly length alone pulls it; below 0, to the shorter answer.",
-    worse="depends",
+    "Length weight", "How strongly length alone pulls it; below 0, to the shorter answer.", worse="depends"
 )
 def length_weight(fit: SignalEstimates) -> Parameter:
     """Pull to the longer answer, per unit of log length ratio: w of the latent rule.
@@ -264,9 +255,7 @@ def length_weight(fit: SignalEstimates) -> Parameter:
     return Parameter(fit.length_weight, held="the design has no pairs of unequal length")
 
 
-@PARAMETER.measure(
-    "lapse", "Lapse", "How often it answers at random, as its errors on easy pairs show.", worse="higher"
-)
+@PARAMETER.measure("Lapse", "How often it answers at random, as its errors on easy pairs show.", worse="higher")
 def lapse(fit: SignalEstimates) -> Parameter:
     """Share of calls answered at random, as far as wrong verdicts on easy pairs show it.
 
@@ -280,7 +269,6 @@ def lapse(fit: SignalEstimates) -> Parameter:
 
 
 @WHOLE_VARIANT.measure(
-    "goodness-of-fit",
     "Goodness of fit, p",
     "How surprising its verdicts would be if the model behind resolution and criterion held.",
     worse="lower",
@@ -312,7 +300,6 @@ FEW = 5
 
 
 @BY_PART.measure(
-    "d-prime",
     "d′",
     "How clearly it sees a difference of each size, however readily it ties.",
     worse="lower",
@@ -400,7 +387,6 @@ def _least_error(correct: float, calls: float, named: float, equal_calls: float)
 
 
 def _density(share: float) -> float:
-    """The normal density at the quantile of a share."""
     return exp(-(float(ndtri(share)) ** 2) / 2) / sqrt(2 * pi)
 
 

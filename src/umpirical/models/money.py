@@ -45,7 +45,6 @@ def most_tokens(text: str) -> int:
 
 
 def most_input_tokens(request: ChatRequest) -> int:
-    """Returns an upper bound on a request's tokens."""
     texts = [*(message.content for message in request.messages), request.answer_schema]
     overhead = MESSAGE_OVERHEAD * len(request.messages) + (SCHEMA_OVERHEAD if request.answer_schema else 0)
     return sum(map(most_tokens, texts)) + overhead
@@ -60,7 +59,6 @@ def fewest_tokens(text: str) -> int:
 
 
 def fewest_input_tokens(request: ChatRequest) -> int:
-    """Returns a lower bound on a request's tokens."""
     return sum(fewest_tokens(message.content) for message in request.messages)
 
 

@@ -235,7 +235,6 @@ def parse_price(text: str) -> tuple[str, TokenPrices]:
 
 
 def no_price(model: PricedModel) -> SpendRefused:
-    """Returns the error for a model without a known price."""
     place = _place(model)
     host = urlsplit(model.base_url).hostname if model.base_url else None
     where = f" at {host}" if host else ""

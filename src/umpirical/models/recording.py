@@ -266,12 +266,10 @@ class Recording:
 
 
 def longest_text(decoding: Decoding) -> int:
-    """Returns the most characters of an answer."""
     return SLACK + CHARACTERS_PER_TOKEN * _tokens(decoding)
 
 
 def largest_body(decoding: Decoding) -> int:
-    """Returns the most bytes of a reply."""
     listed = 1 + (decoding.top_logprobs or 0)
     return min(LARGEST, ENVELOPE + BYTES_PER_TOKEN * listed * _tokens(decoding))
 

@@ -48,7 +48,6 @@ class Decoding:
     ] = None
 
     def sent(self) -> dict[str, float | int]:
-        """Returns the parameters that are sent."""
         values = {name: getattr(self, name) for name in self.__slots__}
         return {name: value for name, value in values.items() if value is not None}
 

@@ -165,7 +165,6 @@ class Calling:
     """What waits for the server if it goes down: one for all rounds of a run."""
 
     def pace(self) -> Pace:
-        """Returns the pace for calls to one server."""
         return Pace(self.concurrency, others=self.others)
 
 
@@ -216,7 +215,6 @@ class ModelAdapter:
         return None
 
     def open(self, spec: "ModelSpec", calling: Calling) -> Model:
-        """Returns a model that is ready to be asked."""
         connection, most = self.connect(spec, calling), calling.concurrency
         # A batch collects whatever is waiting, so there is no pace to find.
         pace = Pace(most, first=most) if connection.gathers else calling.pace()

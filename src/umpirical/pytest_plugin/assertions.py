@@ -220,6 +220,5 @@ def _deciding(held: Report[Any], outcome: Reliability) -> Iterator[str]:
 
 
 def _ways_on(wanted: Mapping[str, Any], outcome: Reliability) -> Iterator[str]:
-    """Yields what would settle an inconclusive test."""
     if outcome == "inconclusive" and (limits := [name for name in ("size", "max_calls") if wanted.get(name)]):
         yield f"collect more data: leave out {' and '.join(limits)}, and it asks until the verdict is reached"

@@ -206,12 +206,13 @@ def checked(choice: ReviewChoice, item: ReviewItem, texts: Mapping[int, str]) ->
     rejects = choice.kind == "reject"
     if rejects and choice.reason not in REASONS:
         raise Refused("a rejection needs a reason", fix=f"choose one of: {', '.join(REASONS)}")
+    took = choice.milliseconds
     return replace(
         choice,
         reason=choice.reason if rejects else None,
         label="" if choice.kind == "skip" else choice.label,
         text=choice.text if choice.kind == "edit" else None,
-        milliseconds=_measured(choice.milliseconds),
+        milliseconds=took if took is not None and 0 <= took <= LONGEST_MILLISECONDS else None,
     )
 
 
@@ -235,10 +236,6 @@ def repeats(choice: ReviewChoice, decision: ReviewDecision, texts: Mapping[int, 
     if choice.kind == "edit":
         return choice.text == texts.get(decision.revision)
     return choice.kind in ("reject", "skip") or choice.revision == decision.revision
-
-
-def _measured(milliseconds: int | None) -> int | None:
-    return milliseconds if milliseconds is not None and 0 <= milliseconds <= LONGEST_MILLISECONDS else None
 
 
 def _check_label(choice: ReviewChoice, item: ReviewItem) -> None:

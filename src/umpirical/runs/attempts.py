@@ -34,9 +34,7 @@ class GenerationWatcher(Protocol):
         """Reports that this many commissions were already settled."""
         ...
 
-    def asked(self, response: Response) -> None:
-        """Reports that a model was asked."""
-        ...
+    def asked(self, response: Response) -> None: ...
 
     def commission_settled(self, last: Attempt | None) -> None:
         """Reports the last attempt at a commission; None if it stays open because a call failed."""

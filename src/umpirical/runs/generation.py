@@ -39,7 +39,6 @@ class Writers:
 
     @property
     def by_role(self) -> dict[str, Model]:
-        """The models, each under the role in which it is asked."""
         models = {"generator": self.generator, "validator": self.validator}
         return models if self.fallback is None else models | {"fallback": self.fallback}
 

@@ -224,8 +224,18 @@ def judgment_row(
     reasoning: ReasoningFinding | None = None,
 ) -> dict[str, Any]:
     """Returns the row of one trial, as it is counted."""
+    asked = {
+        "trial_id": trial.id,
+        "prompt_id": trial.prompt_id,
+        "stimulus_id": stimulus.id,
+        "cluster": stimulus.cluster,
+        "family": stimulus.family,
+        "stratum": stimulus.stratum,
+        "delta": stimulus.delta,
+        **factor_row(trial.presentation),
+    }
     said = outcome_columns(outcome, scale) | {"reasoning": reasoning}
-    return _row(trial, stimulus) | said | facts.row(trial, stimulus, scale)
+    return asked | said | facts.row(trial, stimulus, scale)
 
 
 def trouble_of(outcome: Outcome | None) -> tuple[tuple[str, str], str] | None:
@@ -262,16 +272,3 @@ def _note(reading: Reading, response: Response) -> None:
         reading.served_by.add(response.served_by)
     if response.asked_at and (not reading.first_asked or response.asked_at < reading.first_asked):
         reading.first_asked = response.asked_at
-
-
-def _row(trial: Trial, stimulus: Stimulus) -> dict[str, Any]:
-    return {
-        "trial_id": trial.id,
-        "prompt_id": trial.prompt_id,
-        "stimulus_id": stimulus.id,
-        "cluster": stimulus.cluster,
-        "family": stimulus.family,
-        "stratum": stimulus.stratum,
-        "delta": stimulus.delta,
-        **factor_row(trial.presentation),
-    }

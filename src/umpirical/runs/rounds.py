@@ -50,9 +50,7 @@ class Wanted(Protocol):
         """Returns how much is wanted of a group now; 0 if nothing is."""
         ...
 
-    def take(self, group: Group) -> None:
-        """Is told that a group is asked."""
-        ...
+    def take(self, group: Group) -> None: ...
 
 
 class Anything:
@@ -87,7 +85,8 @@ def next_round(
     wanted = wanted or Anything()
     waiting: dict[Part, list[Group]] = defaultdict(list)
     whole, done = Counter[Part](), Counter[Part]()
-    for part, group in _in_turn(_groups(stimuli), place.seed):
+    groups = [tuple(each) for _, each in groupby(stimuli, key=lambda one: one.crossed_pair or one.id)]
+    for part, group in _in_turn(groups, place.seed):
         whole[part] += _cost(group)
         if group[0].id in asked:
             done[part] += _cost(group)
@@ -117,10 +116,6 @@ def next_round(
 
 def _size(number: int) -> int:
     return FIRST[number] if number < len(FIRST) else LATER
-
-
-def _groups(stimuli: Iterable[Stimulus]) -> list[Group]:
-    return [tuple(each) for _, each in groupby(stimuli, key=lambda one: one.crossed_pair or one.id)]
 
 
 def _part(group: Group) -> Part:

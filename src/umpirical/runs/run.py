@@ -62,7 +62,6 @@ class Run:
         return self.judge.model is not None and ADAPTERS.get(self.judge.model.adapter).simulated
 
     def asked(self) -> set[str]:
-        """Returns the ids of the stimuli in the plan."""
         return {trial.stimulus_id for shard in range(self.shards) for trial, _ in self.store.plan_shard(shard)}
 
     def calls_left(self) -> int:

@@ -91,7 +91,7 @@ def coefficient_interval(value: float, error: float, sample: Sample, *, level: f
         return Coefficient(least, least, min(1.0, least + _unseen(sample, t)), sample.clusters)
     slope = answers / (2 * (1 + (answers - 1) * value) * (1 - value))
     half = t * max(error * slope, sqrt(_least_dispersion(sample) / (sample.units * sample.freedom)))
-    centre = _fisher(value, answers)
+    centre = atanh(value) if answers == 2 else log((1 + (answers - 1) * value) / (1 - value)) / 2
     return Coefficient(value, _back(centre - half, answers), _back(centre + half, answers), sample.clusters)
 
 
@@ -102,10 +102,6 @@ def _least_dispersion(sample: Sample) -> float:
 
 def _unseen(sample: Sample, t: float) -> float:
     return t * t / (sample.units + t * t) / sample.diversity if sample.diversity > 0 else inf
-
-
-def _fisher(value: float, answers: float) -> float:
-    return atanh(value) if answers == 2 else log((1 + (answers - 1) * value) / (1 - value)) / 2
 
 
 def _back(place: float, answers: float) -> float:

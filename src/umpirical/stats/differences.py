@@ -279,7 +279,6 @@ def contrast(
 
 
 def _by_cluster(clusters: ArrayLike, rows: Floats) -> Floats:
-    """Returns the sums of rows by cluster."""
     names, places = np.unique(np.asarray(clusters), return_inverse=True)
     found = np.zeros((len(names), *rows.shape[1:]))
     np.add.at(found, places, rows)

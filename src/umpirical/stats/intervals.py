@@ -253,7 +253,6 @@ def _used(numerators: ArrayLike, denominators: ArrayLike) -> tuple[Floats, Float
 
 
 def _variance(residuals: Floats) -> float:
-    """Variance of a sum of independent cluster residuals."""
     clusters = len(residuals)
     return float(clusters / (clusters - 1) * (residuals**2).sum())
 

@@ -120,7 +120,6 @@ def _refuse_the_undefined(pairs: PairCounts) -> None:
 
 
 def working_value(name: Parameter, value: float) -> float:
-    """Returns a parameter in the form that the search uses."""
     if (name in {"criterion", "surface", "lapse"} and value < 0) or (name == "lapse" and value > 0.5):
         raise ValueError(f"{name} cannot be fixed at {value}: it must not be negative, and a lapse rate is at most 0.5")
     if name == "surface":
@@ -501,3 +500,40 @@ def _share(found: ParameterEstimate) -> ParameterEstimate:
     if found.method == "held":
         return found
     return replace(found, low=0.0 if found.low is None else found.low, high=1.0 if found.high is None else found.high)
+
+
+# Without a model: d' from two rates. Slot bias, surface preferences, lapses and clustered calls are not in it.
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """d' from two rates."""
+
+    d_prime: float
+    criterion: float
+    ceiling: bool
+    """Whether a rate was 0 or 1 before correction: d' then reflects the number of calls, not the judge."""
+
+
+def sensitivity(correct: float, calls: float, *, named: float, equal_calls: float) -> Sensitivity:
+    """Returns d' and the criterion of the tie-aware model from one difference and equal quality.
+
+    A hit means that the better one is named; a false alarm is any winner named where there is none, which both tails of
+    X cause: c = -z(false alarms / 2) and d' = z(hits) + c. Rates are (count + .5) / (calls + 1), the log-linear
+    correction, applied whether or not a count is 0 so that judges stay comparable.
+
+    Reference: M. J. Hautus, Corrections for extreme proportions and their biasing effects on estimated values of d',
+    Behavior Research Methods 27 (1995).
+    """
+    _check_counts(calls, correct)
+    _check_counts(equal_calls, named)
+    hits = (correct + 0.5) / (calls + 1)
+    criterion = -float(ndtri((named + 0.5) / (equal_calls + 1) / 2))
+    return Sensitivity(float(ndtri(hits)) + criterion, criterion, correct in {0, calls} or named in {0, equal_calls})
+
+
+def _check_counts(calls: float, *counts: float) -> None:
+    if calls < 1:
+        raise ValueError(f"d' needs calls, got {calls}")
+    if min(counts) < 0 or sum(counts) > calls:
+        raise ValueError(f"counts {counts} are not consistent with {calls} calls")

@@ -227,7 +227,6 @@ class Space:
     high: Floats
 
     def objective(self, theta: Floats, weights: Floats) -> tuple[float, Floats]:
-        """Log-likelihood plus log prior, and its gradient."""
         values, gradients = kind_likelihoods(theta, self.kinds)
         prior, slope, _ = log_prior(theta)
         return float(weights @ values) + prior, weights @ gradients + slope

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, stdtr
 
 from umpirical.stats.intervals import MIN_DESIGN_EFFECT, jackknife
-from umpirical.stats.marginal import LikelihoodRatio
-from umpirical.stats.signal_estimates import Parameter, SignalFit, most_likely, natural_values, prepare
+from umpirical.stats.signal_estimates import SignalFit, most_likely, natural_values, prepare
 from umpirical.stats.signal_model import (
     PARAMETERS,
     Neighbourhood,
@@ -18,7 +17,6 @@ from umpirical.stats.signal_model import (
     call_rates,
     curvature,
     kind_likelihoods,
-    search,
 )
 
 Floats = NDArray[np.float64]
@@ -37,54 +35,16 @@ class Difference:
     """Two-sided, from Student's t with one degree of freedom fewer than there are tasks."""
 
 
-def compare_shared(groups: list[PairCounts], *, share: Parameter) -> LikelihoodRatio:
-    """Likelihood-ratio test that one parameter is the same in all groups, with all others free in each.
-
-    `share="resolution"`: do the groups differ in more than criterion, biases and lapse? `share="criterion"`: in more
-    than resolution, biases and lapse? There is one degree of freedom for each group but the first. The weak priors
-    enter both models alike. The test treats pairs as independent: at a level of .05 it rejects .05 of runs without
-    and .06 with moderate differences between tasks. If tasks differ much, use `parameter_difference`.
-
-    Raises ValueError as `fit_signal` does for any group, if there is one group only, or if the parameter cannot be
-    fitted in a group.
-    """
-    from scipy.optimize import minimize_scalar  # half a second of import
-
-    fits = [_Fitted.of(group) for group in groups]
-    parameter = PARAMETERS.index(share)
-    if len(fits) < 2:
-        raise ValueError(f"a comparison needs at least two groups, got {len(fits)}")
-    if any(not fit.space.free[parameter] for fit in fits):
-        raise ValueError(f"{share} cannot be estimated in every group")
-    values = [float(fit.theta[parameter]) for fit in fits]
-    free = sum(fit.top for fit in fits)
-    if max(values) - min(values) < 1e-9:
-        return LikelihoodRatio.of(free, free, len(fits) - 1)
-
-    def cost(value: float) -> float:
-        return -sum(fit.profile(parameter, value) for fit in fits)
-
-    # Each group's profile falls on both sides of its own estimate, so the shared one lies between them.
-    shared = minimize_scalar(cost, bounds=(min(values), max(values)), method="bounded", options={"xatol": 1e-5})
-    ends = [cost(min(values)), cost(max(values))]
-    return LikelihoodRatio.of(free, -min(float(shared.fun), *ends), len(fits) - 1)
-
-
 @dataclass(frozen=True, slots=True)
 class _Fitted:
     space: Space
     weights: Floats
     theta: Floats
-    top: float
 
     @classmethod
     def of(cls, pairs: PairCounts) -> "_Fitted":
         space, weights = prepare(pairs, {})
-        return cls(space, weights, *most_likely(space, weights))
-
-    def profile(self, parameter: int, value: float) -> float:
-        """Returns the highest objective with the parameter at `value`."""
-        return search(self.space.hold(parameter, value), self.weights, [self.theta])[1]
+        return cls(space, weights, most_likely(space, weights)[0])
 
 
 def parameter_difference(
@@ -193,20 +153,17 @@ class _Cells:
         return cls(task * len(steps) + step, len(names), len(steps))
 
     def sums(self, rows: Floats) -> Floats:
-        """Sums per task (rows) and cell (columns)."""
         size = self.tasks * self.differences
         columns = [np.bincount(self.place, weights=column, minlength=size) for column in rows.T]
         return np.column_stack(columns).astype(float).reshape(self.tasks, -1)
 
     def by_task(self, rows: Floats) -> Floats:
-        """Sums per task."""
         task = self.place // self.differences
         columns = [np.bincount(task, weights=column, minlength=self.tasks) for column in rows.T]
         return np.column_stack(columns).astype(float)
 
 
 def _expected(pairs: PairCounts, theta: Floats) -> Floats:
-    """Returns the expected answers of all pairs of each row."""
     calls = np.repeat(pairs.counts.reshape(-1, 2, 3).sum(axis=2), 3, axis=1)
     expected: Floats = call_rates(theta, pairs.delta, pairs.log_length) * calls * pairs.weight[:, None]
     return expected

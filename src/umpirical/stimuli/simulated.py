@@ -64,13 +64,11 @@ def made_text(test: GeneratedPerturbation, order: Mapping[str, str], rng: np.ran
 
 
 def sign_of(label: str) -> str:
-    """Returns the made-up word that stands for a label."""
     number = int(digest("sign", label)[:12], 16)
     return "zq" + "".join(_SYLLABLES[number // 20**place % 20] for place in range(4))
 
 
 def signs_in(text: str) -> frozenset[str]:
-    """Returns the signs that a text bears."""
     return frozenset(_SIGN.findall(text))
 
 
@@ -232,13 +230,25 @@ WORDS = 60
 """How long a simulated response is."""
 
 
-class SimulatedGenerator:
+class _Simulated:
+    """A model with faults."""
+
+    def __init__(self, faults: Mapping[str, float], *, seed: int) -> None:
+        self._faults, self._seed = faults, seed
+
+    def _draws(self, fault: str, name: str, *about: str) -> bool:
+        return uniform(self._seed, name, *about) < self._faults.get(fault, 0.0)
+
+    async def close(self) -> None:
+        """Releases nothing."""
+
+
+class SimulatedGenerator(_Simulated):
     """Writes what the prompts of `tests` ask for."""
 
     def __init__(self, tests: Sequence[GeneratedPerturbation], faults: Mapping[str, float], *, seed: int) -> None:
+        super().__init__(faults, seed=seed)
         self._tests = tests
-        self._faults = faults
-        self._seed = seed
 
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
         prompt = request.messages[-1].content
@@ -247,24 +257,17 @@ class SimulatedGenerator:
             raise ValueError("a simulated generator works only with the prompts of the study's own tests")
         test, order = read
         about = order.get("response") or f"{order.get('task', '')} {order.get('target', '')}"
-        if uniform(self._seed, "refusal", test.name, about) < self._faults.get("refusals", 0.0):
+        if self._draws("refusals", "refusal", test.name, about):
             return _refused(request, trial_id)
-        if uniform(self._seed, "copy", trial_id) < self._faults.get("copies", 0.0):
+        if self._draws("copies", "copy", trial_id):
             return _answered(request, trial_id, order.get("response", order.get("task", "")))
-        misses = uniform(self._seed, "miss", trial_id) < self._faults.get("misses", 0.0)
+        misses = self._draws("misses", "miss", trial_id)
         text = made_text(test, order, generator(self._seed, "text", trial_id), misses=misses)
         return _answered(request, trial_id, text)
 
-    async def close(self) -> None:
-        """Releases nothing."""
 
-
-class SimulatedValidator:
+class SimulatedValidator(_Simulated):
     """Says what a text deserves by the signs in it. It knows nothing about texts of anyone else."""
-
-    def __init__(self, faults: Mapping[str, float], *, seed: int) -> None:
-        self._faults = faults
-        self._seed = seed
 
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
         read = read_opinion_prompt(request.messages[-1].content)
@@ -272,18 +275,15 @@ class SimulatedValidator:
             raise ValueError("a simulated validator works only with the built-in validator prompts")
         kind, shown = read
         texts = sorted((shown["first"], shown["second"]) if kind == "same-grade" else (shown["response"],))
-        if uniform(self._seed, "refusal", *texts) < self._faults.get("refusals", 0.0):
+        if self._draws("refusals", "refusal", *texts):
             return _refused(request, trial_id)
-        if uniform(self._seed, "unread", trial_id) < self._faults.get("unread", 0.0):
+        if self._draws("unread", "unread", trial_id):
             return _answered(request, trial_id, "There is much to be said for and against.")
-        errs = uniform(self._seed, "error", trial_id) < self._faults.get("errors", 0.0)
+        errs = self._draws("errors", "error", trial_id)
         if kind == "same-grade":
             differ = len({sign_of(MISSED) in signs_in(text) for text in texts}) > 1
             return _answered(request, trial_id, json.dumps({"verdict": DIFFERENT if differ != errs else SAME}))
         return _answered(request, trial_id, self._grade(shown, trial_id, errs=errs))
-
-    async def close(self) -> None:
-        """Releases nothing."""
 
     def _grade(self, shown: Mapping[str, str], trial_id: str, *, errs: bool) -> str:
         labels = shown["scale"].removeprefix('"').removesuffix('"').split('", "')
@@ -295,23 +295,16 @@ class SimulatedValidator:
         return json.dumps({"grade": others[drawn] if errs and others else borne[0]})
 
 
-class SimulatedResponder:
+class SimulatedResponder(_Simulated):
     """Answers any task with nonsense of some sixty words."""
-
-    def __init__(self, faults: Mapping[str, float], *, seed: int) -> None:
-        self._faults = faults
-        self._seed = seed
 
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
         asked = request.messages[-1].content
-        if uniform(self._seed, "refusal", asked) < self._faults.get("refusals", 0.0):
+        if self._draws("refusals", "refusal", asked):
             return _refused(request, trial_id)
         made = _answered(request, trial_id, invented_text(WORDS, generator(self._seed, "response", trial_id)))
-        cut = uniform(self._seed, "cut", asked) < self._faults.get("cut", 0.0)
+        cut = self._draws("cut", "cut", asked)
         return replace(made, finish_reason="length") if cut else made
-
-    async def close(self) -> None:
-        """Releases nothing."""
 
 
 def _answered(request: ChatRequest, trial_id: str, text: str) -> Response:

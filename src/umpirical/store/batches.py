@@ -66,7 +66,7 @@ class BatchRecords:
 
     def in_flight(self) -> list[BatchRecord]:
         """Returns the batches that are not settled, the oldest first."""
-        found = [record for record in map(self._read, self._paths()) if not record.settled]
+        found = [record for record in map(self._read, sorted(self._folder.glob("*.json"))) if not record.settled]
         return sorted(found, key=lambda record: (record.written_at, record.name))
 
     def write(self, record: BatchRecord, **changes: str) -> BatchRecord:
@@ -85,9 +85,6 @@ class BatchRecords:
 
     def tidy(self) -> None:
         sweep_drafts(self._folder)
-
-    def _paths(self) -> list[Path]:
-        return sorted(self._folder.glob("*.json"))
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.json"

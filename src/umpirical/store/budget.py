@@ -80,7 +80,6 @@ class Budget:
         self.path = folder / "budget.sqlite"
 
     def booked(self, accounts: Sequence[str]) -> Booked:
-        """Returns what is booked on these accounts together."""
         return _booked([row for row in self._rows() if row["account"] in accounts])
 
     def bill_of(self, part: str) -> Bill | None:
@@ -89,7 +88,6 @@ class Budget:
         return _closed(_booked(rows)) if rows else None
 
     def holds(self, account: str) -> bool:
-        """Whether anything was ever booked on an account."""
         return any(row["account"] == account for row in self._rows())
 
     def begin(self, account: str, bill: Bill) -> None:

@@ -215,7 +215,6 @@ class JournalViews:
             raise
 
     def counts(self) -> dict[tuple[int, int], tuple[int, int]]:
-        """As in a single journal."""
         if len(self._views) == 1:
             return self._views[0].counts()
         found: dict[str, tuple[int, int, bool]] = {}
@@ -230,7 +229,6 @@ class JournalViews:
         return counts
 
     def responses(self, shard: int) -> list[Response]:
-        """As in a single journal."""
         if len(self._views) == 1:
             return self._views[0].responses(shard)
         found: dict[str, Response] = {}

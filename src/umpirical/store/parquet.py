@@ -97,7 +97,6 @@ def read_rows(
 
 
 def count_rows(path: Path) -> int:
-    """Returns how many rows a file says that it has."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -75,7 +75,7 @@ def reused_answers(store: RunStore, shard: int) -> list[Response]:
 
 def reused_files(store: RunStore, shard: int) -> list[Path]:
     """Returns the files of the answers found for one shard, each held to its digest."""
-    files = sorted(_folder(store, shard).glob("*.parquet"))
+    files = sorted((store.folder / "reused" / f"shard={shard}").glob("*.parquet"))
     if digests := _manifest(store).get("files", {}):
         for path in files:
             check_file(path, digests.get(f"{path.parent.name}/{path.name}", ""), lost="answers from other runs")
@@ -135,7 +135,3 @@ def _manifest(store: RunStore) -> dict[str, Any]:
     """What was found, and where. Nothing has been looked up yet, or the first format had none, if it is empty."""
     path = store.folder / "reused" / "reused.json"
     return read_manifest(path) if path.exists() else {}
-
-
-def _folder(store: RunStore, shard: int) -> Path:
-    return store.folder / "reused" / f"shard={shard}"

@@ -151,7 +151,6 @@ class RunStore:
         return [*(self._read_plan() or {}).get("files", [])]
 
     def planned(self, shard: int) -> int:
-        """Returns how many trials a shard has."""
         return count_rows(self._checked_plan(shard))
 
     def asked(self, shard: int) -> int:
@@ -399,7 +398,6 @@ class RunStore:
 
 
 def run_folders(study: Path) -> list[Path]:
-    """Returns the folders of a study's runs, by name."""
     return sorted(path.parent for path in (study / "runs").glob("*/run.json"))
 
 
@@ -416,7 +414,6 @@ def _is_count(value: object) -> bool:
 
 
 def _are_names(value: object, number: object) -> bool:
-    """Whether a value is a list of that many texts."""
     return isinstance(value, list) and len(value) == number and all(isinstance(text, str) for text in value)
 
 

@@ -17,84 +17,54 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def stimulus_schema() -> "pa.Schema":
+STIMULUS_COLUMNS = {
+    **dict.fromkeys(("id", "task_id", "task"), "string"),
+    "candidates": "list<string>",
+    "expectation": "expectation",
+    **dict.fromkeys(("maker", "family", "stratum"), "string"),
+    **dict.fromkeys(("delta", "base"), "double"),
+    **dict.fromkeys(("parent", "gold", "gold_from", "evidence", "strata", "task_family", "crossed_pair"), "string"),
+    **dict.fromkeys(("version", "columns", "parts"), "string"),
+}
+"""Types by name, as in `_schema`. The names are those of the fields of a stimulus."""
+
+AS_JSON = ("evidence", "strata", "columns", "parts")
+"""Their keys are the user's columns and the perturbation's checks, which differ between sets."""
+
+
+def _schema(columns: Mapping[str, str], *, factors_after: str = "") -> "pa.Schema":
+    """Returns a schema; the factors of a presentation follow the column `factors_after`, if there is one."""
     import pyarrow as pa
 
-    text = pa.string()
-    return pa.schema(
-        [
-            ("id", text),
-            ("task_id", text),
-            ("task", text),
-            ("candidates", pa.list_(text)),
-            ("expectation", pa.struct([("kind", text), ("candidate", pa.int32()), ("label", text)])),
-            ("maker", text),
-            ("family", text),
-            ("stratum", text),
-            ("delta", pa.float64()),
-            ("base", pa.float64()),
-            ("parent", text),
-            ("gold", text),
-            ("gold_from", text),
-            ("evidence", text),
-            ("strata", text),
-            ("task_family", text),
-            ("crossed_pair", text),
-            ("version", text),
-            ("columns", text),
-            ("parts", text),
-        ]
-    )
+    types = {
+        "string": pa.string(),
+        "list<string>": pa.list_(pa.string()),
+        "double": pa.float64(),
+        "int32": pa.int32(),
+        "int64": pa.int64(),
+        "expectation": pa.struct([("kind", pa.string()), ("candidate", pa.int32()), ("label", pa.string())]),
+    }
+    found: list[tuple[str, pa.DataType]] = []
+    for name, kind in columns.items():
+        found += [(name, types[kind]), *(_factor_columns() if name == factors_after else ())]
+    return pa.schema(found)
+
+
+def stimulus_schema() -> "pa.Schema":
+    return _schema(STIMULUS_COLUMNS)
 
 
 def stimulus_row(stimulus: Stimulus) -> dict[str, Any]:
-    return {
-        "id": stimulus.id,
-        "task_id": stimulus.task_id,
-        "task": stimulus.task,
-        "candidates": list(stimulus.candidates),
-        "expectation": expectation_json(stimulus.expectation),
-        "maker": stimulus.maker,
-        "family": stimulus.family,
-        "stratum": stimulus.stratum,
-        "delta": stimulus.delta,
-        "base": stimulus.base,
-        "parent": stimulus.parent,
-        "gold": stimulus.gold,
-        "gold_from": stimulus.gold_from,
-        # As JSON: their keys are the user's columns and the perturbation's checks, which differ between sets.
-        "evidence": canonical_json(dict(stimulus.evidence)),
-        "strata": canonical_json(dict(stimulus.strata)),
-        "task_family": stimulus.task_family,
-        "crossed_pair": stimulus.crossed_pair,
-        "version": stimulus.version,
-        "columns": canonical_json(dict(stimulus.columns)),
-        "parts": canonical_json(dict(stimulus.parts)),
-    }
+    row = {name: getattr(stimulus, name) for name in STIMULUS_COLUMNS}
+    shaped = {"candidates": list(stimulus.candidates), "expectation": expectation_json(stimulus.expectation)}
+    return row | shaped | {name: canonical_json(dict(row[name])) for name in AS_JSON}
 
 
 def stimulus_from_row(row: Mapping[str, Any]) -> Stimulus:
-    return Stimulus(
-        task_id=row["task_id"],
-        task=row["task"],
-        candidates=tuple(row["candidates"]),
-        expectation=expectation_from_json(row["expectation"]),
-        maker=row["maker"],
-        family=row["family"],
-        stratum=row["stratum"],
-        delta=row["delta"],
-        base=row["base"],
-        parent=row["parent"],
-        gold=row.get("gold") or "",
-        gold_from=row.get("gold_from"),
-        evidence=_mapping(row.get("evidence")),
-        strata=_mapping(row.get("strata")),
-        task_family=row.get("task_family") or "",
-        crossed_pair=row.get("crossed_pair") or "",
-        version=row.get("version") or "",
-        columns=_mapping(row.get("columns")),
-        parts=_mapping(row.get("parts")),
-    )
+    # A row may be older than a column, and has no id of its own: that follows from the rest.
+    known = {name: row[name] for name in STIMULUS_COLUMNS if name != "id" and row.get(name) is not None}
+    shaped = {"candidates": tuple(row["candidates"]), "expectation": expectation_from_json(row["expectation"])}
+    return Stimulus(**{**known, **shaped, **{name: _mapping(row.get(name)) for name in AS_JSON}})
 
 
 def _mapping(text: str | None) -> Mapping[str, str]:
@@ -144,19 +114,8 @@ def presentation_from_row(row: Mapping[str, Any]) -> Presentation:
 
 
 def plan_schema() -> "pa.Schema":
-    import pyarrow as pa
-
-    text = pa.string()
-    return pa.schema(
-        [
-            ("trial_id", text),
-            ("prompt_id", text),
-            ("stimulus_id", text),
-            ("stimulus_part", pa.int32()),
-            ("asked_in", pa.int32()),
-            *_factor_columns(),
-        ]
-    )
+    text = dict.fromkeys(("trial_id", "prompt_id", "stimulus_id"), "string")
+    return _schema({**text, "stimulus_part": "int32", "asked_in": "int32"}, factors_after="asked_in")
 
 
 def trial_row(trial: Trial, stimulus_part: int, asked_in: int) -> dict[str, Any]:
@@ -175,52 +134,20 @@ def trial_from_row(row: Mapping[str, Any]) -> Trial:
     return Trial(row["trial_id"], row["prompt_id"], row["stimulus_id"], presentation_from_row(row))
 
 
+_RESPONSE = {
+    **dict.fromkeys(("trial_id", "text", "failure", "failure_detail", "finish_reason"), "string"),
+    **dict.fromkeys(("input_tokens", "output_tokens", "cached_tokens"), "int64"),
+    **dict.fromkeys(("logprobs", "sent", "served_by"), "string"),
+    "latency_ms": "double",
+    **dict.fromkeys(("attempts", "rate_limited"), "int32"),
+    **dict.fromkeys(("cost", "price_table", "asked_at"), "string"),
+}
+
+RESPONSE_COLUMNS = tuple(_RESPONSE)
+
+
 def response_schema() -> "pa.Schema":
-    import pyarrow as pa
-
-    text, whole = pa.string(), pa.int64()
-    return pa.schema(
-        [
-            ("trial_id", text),
-            ("text", text),
-            ("failure", text),
-            ("failure_detail", text),
-            ("finish_reason", text),
-            ("input_tokens", whole),
-            ("output_tokens", whole),
-            ("cached_tokens", whole),
-            ("logprobs", text),
-            ("sent", text),
-            ("served_by", text),
-            ("latency_ms", pa.float64()),
-            ("attempts", pa.int32()),
-            ("rate_limited", pa.int32()),
-            ("cost", text),
-            ("price_table", text),
-            ("asked_at", text),
-        ]
-    )
-
-
-RESPONSE_COLUMNS = (
-    "trial_id",
-    "text",
-    "failure",
-    "failure_detail",
-    "finish_reason",
-    "input_tokens",
-    "output_tokens",
-    "cached_tokens",
-    "logprobs",
-    "sent",
-    "served_by",
-    "latency_ms",
-    "attempts",
-    "rate_limited",
-    "cost",
-    "price_table",
-    "asked_at",
-)
+    return _schema(_RESPONSE)
 
 
 def response_values(response: Response) -> tuple[Any, ...]:
@@ -253,23 +180,10 @@ def response_row(response: Response) -> dict[str, Any]:
 
 
 def response_from_row(row: Mapping[str, Any]) -> Response:
-    return Response(
-        trial_id=row["trial_id"],
-        text=row["text"],
-        failure=row["failure"],
-        failure_detail=row["failure_detail"],
-        finish_reason=row["finish_reason"],
-        usage=Usage(row["input_tokens"], row["output_tokens"], row["cached_tokens"]),
-        logprobs=row["logprobs"],
-        sent=row["sent"],
-        served_by=row["served_by"],
-        latency_ms=row["latency_ms"],
-        attempts=row["attempts"],
-        rate_limited=row["rate_limited"],
-        cost=None if row["cost"] is None else Decimal(row["cost"]),
-        price_table=row["price_table"],
-        asked_at=row["asked_at"],
-    )
+    kept = {name: row[name] for name in RESPONSE_COLUMNS}
+    usage = Usage(kept.pop("input_tokens"), kept.pop("output_tokens"), kept.pop("cached_tokens"))
+    cost = kept.pop("cost")
+    return Response(**kept, usage=usage, cost=None if cost is None else Decimal(cost))
 
 
 def storable(text: str) -> str:
@@ -284,28 +198,10 @@ def judgment_schema(facts: Mapping[str, str]) -> "pa.Schema":
 
     `facts` maps a protocol's own columns to the name of their type: double, int32, string or list<string>.
     """
-    import pyarrow as pa
-
-    text = pa.string()
-    types = {"double": pa.float64(), "int32": pa.int32(), "string": text, "list<string>": pa.list_(text)}
-    return pa.schema(
-        [
-            ("trial_id", text),
-            ("prompt_id", text),
-            ("stimulus_id", text),
-            ("cluster", text),
-            ("family", text),
-            ("stratum", text),
-            ("delta", pa.float64()),
-            *_factor_columns(),
-            ("outcome", text),
-            ("choice", text),
-            ("label", text),
-            ("value", pa.float64()),
-            ("score", pa.float64()),
-            ("confidence", pa.float64()),
-            ("why", text),
-            ("reasoning", text),
-            *((name, types[kind]) for name, kind in facts.items()),
-        ]
-    )
+    asked = dict.fromkeys(("trial_id", "prompt_id", "stimulus_id", "cluster", "family", "stratum"), "string")
+    outcome = {
+        **dict.fromkeys(("outcome", "choice", "label"), "string"),
+        **dict.fromkeys(("value", "score", "confidence"), "double"),
+        **dict.fromkeys(("why", "reasoning"), "string"),
+    }
+    return _schema({**asked, "delta": "double", **outcome, **facts}, factors_after="delta")

@@ -36,7 +36,6 @@ class RunSnapshot:
         self._shared_shard = lru_cache(maxsize=SHARDS_KEPT)(self._read_shard)
 
     def receipts(self, shard: int | None = None) -> list[Receipt]:
-        """Returns the receipts of a shard, or of all, in order of generation."""
         shards = self._sealed if shard is None else [shard]
         return [self._receipt(each, generation) for each in shards for generation in self._sealed.get(each, ())]
 

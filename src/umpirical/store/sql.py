@@ -40,5 +40,4 @@ def quoted_glob(folder: Path, pattern: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Returns a text as an SQL string."""
     return "'" + text.replace("'", "''") + "'"

@@ -40,7 +40,6 @@ class StimulusSet:
 
     @property
     def count(self) -> int:
-        """How many stimuli there are."""
         return int(self.manifest["stimuli"])
 
     def parts(self) -> list[int]:

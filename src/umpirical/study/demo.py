@@ -27,7 +27,6 @@ class Found:
 
     @property
     def inside(self) -> bool:
-        """Whether the true value lies in the printed interval."""
         limits = self.estimate.interval
         return limits is not None and (
             (limits.low is None or limits.low <= self.true_value)

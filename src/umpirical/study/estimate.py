@@ -16,7 +16,7 @@ from itertools import islice
 from math import ceil
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import StoreError, UsageError
@@ -103,7 +103,7 @@ def kept_precision(run: Run) -> tuple[Precision, ...] | None:
     if kept.get("follows_from") != _basis(run):
         return None
     try:
-        return tuple(_precision(row) for row in kept["measures"])
+        return tuple(Precision(**{**row, "half_widths": tuple(row["half_widths"])}) for row in kept["measures"])
     except (KeyError, TypeError) as error:
         raise Damaged(f"cannot read {path}: {error}", fix="delete it; Umpirical will compute it again") from None
 
@@ -112,10 +112,6 @@ def keep_precision(run: Run, measures: Sequence[Precision]) -> None:
     # Who may only read does without it.
     with suppress(OSError):
         write_manifest(_path(run), {"follows_from": _basis(run), "measures": [asdict(each) for each in measures]})
-
-
-def _precision(row: Mapping[str, Any]) -> Precision:
-    return Precision(**{**row, "half_widths": tuple(row["half_widths"])})
 
 
 def _path(run: Run) -> Path:
@@ -259,7 +255,7 @@ def pricers_of(
         raise UsageError(
             f"--price {stray[0]}: no judge uses this model", fix=f"models: {', '.join(sorted(models)) or 'none'}"
         )
-    found = [_pricer(run.judge, overrides) for run in runs]
+    found = [pricer_for(PricedModel.of(run.judge.model), overrides) if run.judge.model else FREE for run in runs]
     return [UNPRICED if allow_unpriced and pricer is None else pricer for pricer in found]
 
 
@@ -301,10 +297,6 @@ def estimate_run(run: Run, pricer: Pricer | None, *, concurrency: int) -> RunEst
         precision=precision or (),
         stops_early=run.most_trials > run.trials,
     )
-
-
-def _pricer(spec: JudgeSpec, overrides: Mapping[str, TokenPrices]) -> Pricer | None:
-    return pricer_for(PricedModel.of(spec.model), overrides) if spec.model else FREE
 
 
 def is_unseen(spec: JudgeSpec, pricer: Pricer | None) -> bool:

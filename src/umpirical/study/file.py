@@ -72,7 +72,6 @@ def parse_study(document: YamlDocument | str, folder: Path, *, outside: bool = F
 
 
 def parse_study_data(data: Mapping[str, Any], folder: Path, *, outside: bool = False) -> Study[Any]:
-    """Returns a study from the data that its file would hold."""
     protocol = protocol_of_study(data)
     study: Study[Any] = protocol.open(protocol.spec.model_validate(data), folder, outside=outside)
     return study
@@ -90,7 +89,6 @@ def read_judge(document: YamlDocument, name: str) -> dict[str, Any]:
 
 
 def study_schema() -> dict[str, Any]:
-    """Returns the JSON Schema of a study file of any protocol."""
     specs: list[tuple[type[BaseModel], Literal["validation"]]] = [(each.spec, "validation") for each in PROTOCOLS]
     references, shared = models_json_schema(specs)
     return {"type": "object", "anyOf": [references[each] for each in specs], **shared}

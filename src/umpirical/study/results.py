@@ -257,30 +257,21 @@ class FinishedRun:
         return self.protocol.render(self.record)
 
     def summary(self) -> dict[str, Any]:
-        """Returns a summary for the program that started the run."""
+        spend = self.record.spend
         return {
             "run": self.folder.name,
             "judge": self.record.judge.name,
             "complete": self.record.complete,
             "trials": self.record.run.trials,
-            "failed": self._failed,
+            "failed": failed_calls(self.record),
             "unparsed": sum(row.unparsed for row in self.record.audit),
             "decision": self.decision.verdict if self.decision else None,
             "findings": self.findings,
-            "budget": self._budget,
+            "budget": spend.budget.model_dump(mode="json") if spend and spend.budget else None,
             self.protocol.name: str(self.documents.json),
             "html": str(self.documents.html),
             **self.protocol.summary(self.record),
         }
-
-    @property
-    def _budget(self) -> dict[str, Any] | None:
-        spend = self.record.spend
-        return spend.budget.model_dump(mode="json") if spend and spend.budget else None
-
-    @property
-    def _failed(self) -> int:
-        return failed_calls(self.record)
 
 
 def has_enough(record: Record) -> bool:

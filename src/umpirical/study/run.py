@@ -153,7 +153,9 @@ def measure_runs(runs: Sequence[Run], concurrency: int, terms: Terms) -> Iterato
     """Completes planned runs one after another, once the price has been agreed to."""
     command = _Command(runs, concurrency, terms)
     whole = command.estimate()
-    _refuse(whole)
+    for each in whole.runs:
+        if each.calls and each.refusal:
+            raise SpendRefused(f"judge {each.judge}: {each.refusal}", fix=each.fix)
     try:
         if command.preflight(whole):
             whole = command.estimate()
@@ -298,12 +300,6 @@ def spending_of(priced: Sequence[tuple[Run, Pricer | None]]) -> Spending:
             name, folder = run.judge.name, run.call.folder
             accounts[judge_account(name)] = partial(recorded_bill, folder, name, pricer)
     return Spending(priced[0][0].call.folder if priced else Path(), accounts)
-
-
-def _refuse(estimate: PlanEstimate) -> None:
-    for run in estimate.runs:
-        if run.calls and run.refusal:
-            raise SpendRefused(f"judge {run.judge}: {run.refusal}", fix=run.fix)
 
 
 def next_shards(run: Run, watcher: Watcher) -> range:

@@ -49,7 +49,6 @@ def agreed_budget(run: Path) -> AgreedBudget | None:
 
 
 def judge_account(judge: str) -> str:
-    """Returns the name of a judge's account."""
     return f"judge {judge}"
 
 
@@ -92,7 +91,6 @@ class Spending:
 
     @property
     def now(self) -> Bill:
-        """What this command has spent."""
         return Bill.sum(ledger.bill for ledger in self._ledgers)
 
     def go_on(self, reached: CapReached, rest: Decimal) -> CapReached:

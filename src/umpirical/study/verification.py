@@ -139,7 +139,11 @@ def _responses(run: Run) -> tuple[str, None]:
             lost = sum(response.failure is not None for response in responses.values())
             answered, failed = answered + len(responses) - lost, failed + lost
         _count(now)
-        gaps = [shard for shard in range(run.shards) if _has_gap(now, shard)]
+        gaps = [
+            shard
+            for shard in range(run.shards)
+            if [receipt.generation for receipt in now.receipts(shard)] != list(range(now.next_generation(shard)))
+        ]
         unsigned = sum(not receipt.file_sha256 for receipt in now.receipts())
     if gaps:
         raise StoreError(f"shards {gaps} lack an earlier file of answers")
@@ -153,10 +157,6 @@ def _count(now: RunSnapshot) -> None:
         failed = sum(failure is not None for failure in rows)
         if (len(rows) - failed, failed) != (receipt.answered, receipt.failed):
             raise StoreError(f"the receipt of shard {receipt.shard} does not match its answers")
-
-
-def _has_gap(now: RunSnapshot, shard: int) -> bool:
-    return [receipt.generation for receipt in now.receipts(shard)] != list(range(now.next_generation(shard)))
 
 
 def _reused(run: Run) -> tuple[str, None]:

@@ -245,7 +245,6 @@ class _Server(ThreadingHTTPServer):
         self.server_close()
 
     def answer(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Returns the status and the body of the reply to a question."""
         if self.choosy and len(str(body)) % 3 == 0:
             return 400, {"error": {"message": "a multiple of three"}}
         with self.lock:

@@ -71,9 +71,7 @@ class Backend(Protocol):
         """Sets how it behaves from now on."""
         ...
 
-    def requests(self) -> int:
-        """Returns how many requests have reached it."""
-        ...
+    def requests(self) -> int: ...
 
 
 def check_model_adapter(adapter: ModelAdapter, backend: Backend) -> None:

@@ -94,7 +94,10 @@ def compare_tallies() -> Tallies:
         for task, missing, kind in _cells():
             answers = _compare(replace(judge, criterion=criterion), kind, rng)
             pairs.append(_pair_tally(task, variant, kind, answers, missing))
-            outcomes += [_outcome_tally(task, variant, kind, counts) for counts in _counts(answers)]
+            outcomes += [
+                OutcomeTally(task, variant, kind.family, kind.stratum, kind.delta, 0.0, kind.log_length, counts, 1)
+                for counts in _counts(answers)
+            ]
             if kind.family == Family.EQUAL:
                 layouts += _layout_tallies(task, variant, kind, answers, missing)
             one, two, tie = (int((answers == slot).sum()) for slot in (1, -1, 0))
@@ -321,10 +324,6 @@ def _counts(answers: Ints) -> Iterator[tuple[int, int, int, int, int, int]]:
         yield one, two, tie, other_one, other_two, other_tie
 
 
-def _outcome_tally(task: str, variant: str, kind: _Kind, counts: tuple[int, int, int, int, int, int]) -> OutcomeTally:
-    return OutcomeTally(task, variant, kind.family, kind.stratum, kind.delta, 0.0, kind.log_length, counts, 1)
-
-
 def _layout_tallies(task: str, variant: str, kind: _Kind, answers: Ints, missing: int) -> Iterator[LayoutTally]:
     """Pairs go through the four cells of label and list, and through the places of the tie."""
     first = int(task.split()[1]) + 2 * (kind.stratum == "register")
@@ -540,17 +539,14 @@ def _gold_tallies(item: _Item, scale: GradeScale) -> Iterator[GoldTally]:
 
 
 def copied(tallies: Tallies) -> Tallies:
-    """Returns equal tallies that share no object with the given ones."""
     return _each_part(tallies, lambda part: tuple(replace(tally) for tally in part))
 
 
 def backwards(tallies: Tallies) -> Tallies:
-    """The same tallies in the opposite order."""
     return _each_part(tallies, lambda part: part[::-1])
 
 
 def doubled(tallies: Tallies) -> Tallies:
-    """Returns every tally twice, so that every count is doubled."""
     return _each_part(tallies, lambda part: part * 2)
 
 
@@ -559,7 +555,6 @@ def clusters(tallies: Tallies) -> list[str]:
 
 
 def of_task(tallies: Tallies, task: str) -> Tallies:
-    """What was counted in one task."""
     return _each_part(tallies, lambda part: tuple(tally for tally in part if tally.cluster == task))
 
 

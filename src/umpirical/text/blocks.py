@@ -217,7 +217,6 @@ def line_runs(text: str) -> list[list[re.Match[str]]]:
 
 
 def without_bullet(piece: str) -> str:
-    """A piece of text without the bullet that it may begin with."""
     return _BULLET.sub("", piece)
 
 
@@ -231,7 +230,6 @@ def _block(line: str, span: TextSpan) -> Block:
 
 
 def _continues(block: Block, line: str) -> bool:
-    """Whether a line belongs to the block above it."""
     if _ITEM.match(line) or _OTHER.match(line):
         return False
     if block.kind == "code":

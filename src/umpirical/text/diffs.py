@@ -119,7 +119,6 @@ def _trimmed(change: Change) -> Iterator[Change]:
 
 
 def _runs(parts: Iterable[Change]) -> Iterator[Change]:
-    """Joins neighbouring stretches that have not changed."""
     waiting: Change | None = None
     for part in parts:
         if not (part.removed or part.added):

@@ -1,5 +1,6 @@
 """JSON in what others write: perhaps in a code block, perhaps contradicting itself."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 _FENCE = "```"
@@ -22,3 +23,25 @@ def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError("a field appears twice")
     return found
+
+
+def texts_in(part: Any) -> Iterator[str]:  # noqa: ANN401  # JSON
+    """Yields every text in a JSON value, except the names of fields."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, Mapping):
+        for value in part.values():
+            yield from texts_in(value)
+    elif isinstance(part, Sequence):
+        for value in part:
+            yield from texts_in(value)
+
+
+def object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the JSON Schema of an object that has exactly these fields."""
+    return {
+        "type": "object",
+        "properties": dict(fields),
+        "required": list(fields),
+        "additionalProperties": False,
+    }

@@ -16,5 +16,4 @@ def first_problem(error: "ValidationError") -> str:
 
 
 def plain_problem(problem: "ErrorDetails") -> str:
-    """Returns what is wrong with a value."""
     return KNOWN.get(problem["type"]) or problem["msg"].removeprefix("Value error, ").replace("Input should", "must")

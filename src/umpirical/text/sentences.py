@@ -128,7 +128,6 @@ def sentences_in_any_script(text: str) -> list[str]:
 
 
 def ends_whole(text: str) -> bool:
-    """Whether a text ends with a whole sentence or line."""
     return text.rstrip(" ").endswith("\n") or text.rstrip().rstrip(_ALL_CLOSERS).endswith(tuple(_ALL_STOPS))
 
 
@@ -206,7 +205,6 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _common(one: str, other: str) -> int:
-    """Length of the common beginning."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -222,7 +220,6 @@ def _begins_apart(before: str, after: str, cut: int) -> bool:
 
 
 def _ends_apart(after: str, cut: int, extra: int) -> bool:
-    """Whether it ends with a sentence or a line."""
     end = cut + extra
     if end == len(after) or after[end] == "\n":
         return True

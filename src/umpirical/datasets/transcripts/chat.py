@@ -72,7 +72,6 @@ def _message(found: Mapping[str, Any]) -> Message:
 
 
 def _content(content: object) -> tuple[str, list[str], str]:
-    """Returns text, descriptions of what is no text, and reasoning."""
     if content is None or isinstance(content, str):
         return content or "", [], ""
     if not isinstance(content, list):

@@ -20,7 +20,6 @@ from umpirical.registry import load_integration
 
 
 def read_inspect(source: TranscriptSource, note: Callable[[str], None]) -> Iterator[Transcript]:
-    """Reads a log of Inspect's, through Inspect."""
     read: TranscriptReader = load_integration("inspect", "transcripts")
     return read(source, note)
 
@@ -99,14 +98,12 @@ PREPROCESSORS: Mapping[str, Preprocessor] = {
 
 
 def preprocessed(transcript: Transcript, names: Sequence[str]) -> Transcript:
-    """Returns the transcript after each of the named preprocessors, in that order."""
     for name in names:
         transcript = PREPROCESSORS[name](transcript)
     return transcript
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raises UsageError for a name that no preprocessor has."""
     for name in names:
         if name not in PREPROCESSORS:
             near = get_close_matches(name, PREPROCESSORS, n=1)

@@ -146,7 +146,6 @@ class NamedValues:
         return strata, columns
 
     def check(self) -> None:
-        """Raises for a name that no transcript has."""
         for name in (*self._source.strata, *self._source.columns):
             if name not in self._known:
                 raise missing_column(name, self._known, where=self._source.name)

@@ -131,7 +131,6 @@ def read_deepeval(path: Path, _: Asking) -> VerdictFile:
 
 
 def _cases(found: object, where: str) -> list[Mapping[str, Any]]:
-    """Returns the test cases, of one turn and of several."""
     several = found.get("conversationalTestCases") if isinstance(found, Mapping) else None
     return [*entries(found, "testCases", where=where), *entries(several or [], where=where)]
 
@@ -296,7 +295,8 @@ def read_inspect(path: Path, asking: Asking) -> VerdictFile:
     notes = (
         "An epoch repeats the answer as well as its grade, so a change of grade may come from a different answer.",
     )
-    return VerdictFile("inspect", "grade", verdicts, notes=notes if _has_epochs(samples) else ())
+    repeated = any(isinstance(epoch := sample.get("epoch"), int) and epoch > 1 for sample in samples)
+    return VerdictFile("inspect", "grade", verdicts, notes=notes if repeated else ())
 
 
 def _is_ours(spec: object) -> bool:
@@ -358,10 +358,6 @@ def _inspect_given(value: object, score: Mapping[str, Any]) -> Given:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return Unparsed(text_of(score.get("answer"))[:400], text_of(score.get("reason")) or "the score is not a number")
     return grade_of(value)
-
-
-def _has_epochs(samples: Iterable[Mapping[str, Any]]) -> bool:
-    return any(isinstance(epoch := sample.get("epoch"), int) and epoch > 1 for sample in samples)
 
 
 # Which formats there are, and which of them a file has.

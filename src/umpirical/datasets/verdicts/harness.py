@@ -48,7 +48,7 @@ def read_harness(path: Path, _: Asking) -> VerdictFile:
     verdicts: list[PastVerdict] = []
     passes: list[PassRate] = []
     for file in files:
-        judge, rows = _judge(file), list(table_rows(file, format_of(file.name, file.parent)))
+        judge, rows = file.stem.partition(RESULTS)[2], list(table_rows(file, format_of(file.name, file.parent)))
         by_test: defaultdict[str, list[Row]] = defaultdict(list)
         for row in rows:
             _check(row)
@@ -66,10 +66,6 @@ def _result_files(folder: Path) -> list[Path]:
         fix = f"name a folder with files such as label_flip{RESULTS}MODEL.csv"
         raise UsageError(f"{folder} has no result files", fix=fix)
     return sorted(found)
-
-
-def _judge(file: Path) -> str:
-    return file.stem.partition(RESULTS)[2]
 
 
 def _test(row: Row, file: Path) -> str:

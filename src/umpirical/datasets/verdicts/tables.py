@@ -43,7 +43,6 @@ def read_table(path: Path, asking: Asking, form: str) -> VerdictFile:
 
 
 def read_rows(rows: Sequence[Row], asking: Asking, name: str) -> VerdictFile:
-    """Returns the verdicts in the rows of a table."""
     known = list(dict.fromkeys(column for row in rows for column in row.values))
     columns = chosen_columns(asking.columns, known, NAMES, required=("verdict", "item"), name=name)
     kind: JudgeKind = asking.kind or ("compare" if "order" in columns else "grade")

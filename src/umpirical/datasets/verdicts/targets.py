@@ -170,7 +170,6 @@ def _judged(row: Row, columns: Mapping[str, str], spec: TargetSpec) -> JudgedRow
 
 
 def _label(value: object, spec: TargetSpec, place: str) -> float | None:
-    """Returns a person's score; None where nothing stands."""
     if is_missing(value):
         return None
     found = _score(value, spec, place)

@@ -181,7 +181,6 @@ def keep_client(client: object) -> None:
 
 
 def class_names(judge: object) -> set[str]:
-    """Returns the names of the classes that an object is of; none for a class."""
     return set() if isinstance(judge, type) else {base.__name__ for base in type(judge).__mro__}
 
 

@@ -54,7 +54,7 @@ class _AutoEvals:
     def describe(self, judge: object) -> Mapping[str, Any]:
         if not _autoevals_is_judge(judge):
             return {}
-        choices, names = _autoevals_choices(judge), _autoevals_variables(judge)
+        choices, names = dict(getattr(judge, "choice_scores", {})), _autoevals_variables(judge)
         named = {"name": getattr(judge, "name", type(judge).__name__)}
         if getattr(judge, "name", "") == "Battle" and set(choices) == {"Yes", "No"}:
             return {**named, **BATTLE}
@@ -94,12 +94,7 @@ def _autoevals_is_judge(judge: object) -> bool:
     return not isinstance(judge, type) and isinstance(getattr(judge, "choice_scores", None), Mapping)
 
 
-def _autoevals_choices(judge: object) -> dict[str, Any]:
-    return dict(getattr(judge, "choice_scores", {}))
-
-
 def _autoevals_variables(judge: object) -> list[str]:
-    """Returns the variables of the prompt that a call has to fill."""
     prompt = "\n".join(str(message.get("content", "")) for message in getattr(judge, "messages", ()))
     found = re.findall(r"\{\{[{&#^]?\s*(\w+)", prompt)
     return [name for name in dict.fromkeys(found) if name not in getattr(judge, "render_args", {})]
@@ -378,7 +373,6 @@ def _arguments(judge: Callable[..., Any], spec: "JudgeSpec") -> Arguments:
 
 
 def _openevals_words(schema: Any) -> list[str]:  # noqa: ANN401  # a JSON Schema, one in the form of the OpenAI API, or a type
-    """Returns the words that a schema allows for the value."""
     if isinstance(schema, type):
         schema = schema.model_json_schema() if hasattr(schema, "model_json_schema") else {}
     properties = (schema or {}).get("schema", schema or {}).get("properties", {})
@@ -514,7 +508,6 @@ def _pydantic_evals_is_judge(judge: object) -> bool:
 
 
 def _pydantic_evals_said(output: Any, spec: "JudgeSpec") -> tuple[object, object]:  # noqa: ANN401  # a value, one with its reason, or several
-    """Returns the value that belongs on the scale, and the reason."""
     parts = list(output.values()) if isinstance(output, Mapping) else [output]
     said = [(getattr(part, "value", part), getattr(part, "reason", None)) for part in parts]
     wants_number = spec.scale is not None and spec.scale.kind == "interval"

@@ -97,7 +97,6 @@ class _Metric:
         self._quiet = {"_show_indicator": False} if quiet else {}
 
     async def measured(self, case: object) -> tuple[object, object]:
-        """Returns what the metric returns, and why."""
         if (
             getattr(self._metric, "criteria", None) is None
             or self._metric.evaluation_steps
@@ -137,7 +136,6 @@ def _deepeval_name(judge: Any) -> str:  # noqa: ANN401  # a metric
 
 
 def _deepeval_needs(judge: Any) -> set[str]:  # noqa: ANN401  # a metric
-    """Returns the parts of a test case that a metric asks for."""
     told = getattr(judge, "evaluation_params", None) or getattr(judge, "_required_params", None)
     return {str(getattr(each, "value", each)) for each in told} if isinstance(told, list | tuple) else set()
 

@@ -231,7 +231,6 @@ def export_transcripts(folder: Path, out: Path) -> tuple[Path, int]:
 
 
 def write_log(samples: "list[EvalSample]", out: Path, *, name: str) -> Path:
-    """Writes samples as a log of Inspect's."""
     try:
         from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec, write_eval_log
     except ImportError:
@@ -298,7 +297,7 @@ def _chat_message(message: Message) -> "ChatMessage":
                     id=call.id,
                     function=call.tool,
                     arguments=call.named or {},
-                    parse_error=_unparsed(call.arguments, call.named),
+                    parse_error=f"not a JSON object: {call.arguments[:200]}" if call.named is None else None,
                 )
                 for call in message.calls
             ]
@@ -306,7 +305,3 @@ def _chat_message(message: Message) -> "ChatMessage":
             if message.reasoning:
                 content = [ContentReasoning(reasoning=message.reasoning), ContentText(text=message.text)]
             return ChatMessageAssistant(content=content, tool_calls=calls or None)
-
-
-def _unparsed(written: str, named: dict[str, Any] | None) -> str | None:
-    return f"not a JSON object: {written[:200]}" if named is None else None

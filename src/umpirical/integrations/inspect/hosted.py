@@ -122,7 +122,6 @@ class HostedRun:
         return score_of(outcome, response, metadata={"response": dict(row)})
 
     def measure(self, scores: Sequence[SampleScore]) -> dict[str, float]:
-        """Measures the answers in the scores; returns the measures that have a value, by name."""
         self._take(scores)
         finished = finished_run(self.run.folder)
         self.summary.clear()
@@ -160,7 +159,6 @@ class HostedRun:
 
     @cached_property
     def _plan(self) -> dict[str, tuple[Trial, int]]:
-        """Every trial with the shard that asks it."""
         store, found = self.run.store, dict[str, tuple[Trial, int]]()
         for shard in range(self.run.shards):
             elsewhere = store.asked_elsewhere(shard)
@@ -323,12 +321,10 @@ def _entry(judge: str | None) -> dict[str, Any]:
 
 
 def _no_model(judge: str) -> UsageError:
-    """Returns the error for a judge that renders its own prompts."""
     return UsageError(f"{judge} is not a model, and Inspect can only call models", fix="use umpirical datasheet")
 
 
 def _model_entry() -> dict[str, Any]:
-    """Returns the evaluated model as it would be written in a study file."""
     model = get_model()
     if str(model) == "none/none":
         raise UsageError("there is no model to evaluate", fix="add --model provider/model")
@@ -363,7 +359,6 @@ def _folder(design: Design, judge: str | None) -> Path:
 
 
 def _words(said: str | Sequence[str]) -> list[str]:
-    """Returns a list that the command line gave as words between commas."""
     return [word.strip() for word in said.split(",") if word.strip()] if isinstance(said, str) else list(said)
 
 

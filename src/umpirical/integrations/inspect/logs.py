@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from umpirical.datasets.archives import check_archive
 from umpirical.datasets.transcripts.sources import (
@@ -45,7 +45,10 @@ def messages_of(found: "ChatMessage") -> Iterator[Message]:
 
 def _completed(message: Message, found: "ChatMessage") -> Message:
     if found.role == "assistant":
-        calls = (ToolCall(call.id, call.function, _json(call.arguments)) for call in found.tool_calls or ())
+        calls = (
+            ToolCall(call.id, call.function, json.dumps(call.arguments, ensure_ascii=False))
+            for call in found.tool_calls or ()
+        )
         return replace(message, calls=tuple(calls))
     if found.role == "tool":
         error = "" if found.error is None else f"{found.error.type}: {found.error.message}"
@@ -80,10 +83,6 @@ def _description(part: "Content") -> str:
 
 def _joined(before: str, after: str) -> str:
     return f"{before}\n{after}" if before and after else before or after
-
-
-def _json(value: Any) -> str:  # noqa: ANN401  # a call's arguments
-    return json.dumps(value, ensure_ascii=False)
 
 
 # Samples as transcripts.

@@ -113,7 +113,6 @@ class Depot:
 
     @classmethod
     def at(cls, access: Access) -> "Depot":
-        """Returns the depot that an asker was told about."""
         return cls(ObjectStore(access.uri), access.place, access.secret)
 
     # What is read while asking
@@ -277,7 +276,6 @@ class Stock:
         self._fetch(self._index["run"])
 
     def fetch_shard(self, shard: int) -> None:
-        """Fetches what is read while asking a shard."""
         self._fetch(self._index["shards"][str(shard)])
 
     def _fetch(self, files: Mapping[str, tuple[str, int]]) -> None:
@@ -288,7 +286,6 @@ class Stock:
 
 
 def _relative(path: Path, places: Mapping[str, Path]) -> str:
-    """Returns the name that a file has in the folder of an asker."""
     [(name, folder)] = [(name, folder) for name, folder in places.items() if path.is_relative_to(folder)]
     return f"{name}/{path.relative_to(folder).as_posix()}"
 
@@ -315,7 +312,6 @@ class RemoteRun(RunStore):
         self.stimuli = folder / "stimuli"
 
     def fetch_shard(self, shard: int) -> None:
-        """Fetches what is read while asking a shard."""
         self._stock.fetch_shard(shard)
 
     def seal_rows(self, shard: int, generation: int, rows: Sequence[Mapping[str, Any]]) -> Receipt:

@@ -114,7 +114,6 @@ class ObjectStore:
             self._filesystem.delete_dir(path)
 
     def shown(self, name: str) -> str:
-        """Returns the whole name of an object, for a person."""
         return f"{self._shown}/{name}"
 
     def _path(self, name: str) -> str:

@@ -19,6 +19,7 @@ from umpirical.judges.shapes import json_objects
 from umpirical.models.caller import CallFailed
 from umpirical.store.files import inside
 from umpirical.store.yaml_files import load_yaml
+from umpirical.text.json_texts import texts_in
 
 SELECT_BEST = "select-best"
 
@@ -64,7 +65,6 @@ class Assertion:
 
     @property
     def parts(self) -> dict[str, Any]:
-        """All that it is made of."""
         told = {"assertion": self.entry, "provider": self.provider, "options": self.options}
         return {**told, "variables": self.variables, "env": self.env}
 
@@ -98,8 +98,8 @@ def read_assertion(spec: PromptfooSpec, folder: Path) -> Assertion:
         "variables": variables,
         "env": _mapping(whole.get("env")),
     }
-    named = [_file(text, file.parent, folder) for text in _strings(made) if _FILE.fullmatch(text)]
-    text = "\n".join([*_strings([made["entry"], made["options"]]), *_contents(prompt, named)])
+    named = [_file(text, file.parent, folder) for text in texts_in(made) if _FILE.fullmatch(text)]
+    text = "\n".join([*texts_in([made["entry"], made["options"]]), *_contents(prompt, named)])
     return Assertion(
         type=str(entry["type"]),
         home=file.parent,
@@ -156,17 +156,6 @@ def _provider(told: object, whole: Mapping[str, Any], where: str) -> Mapping[str
     return {key: value for key, value in told.items() if key not in ("label", "prompts")}
 
 
-def _strings(part: Any) -> Iterator[str]:  # noqa: ANN401  # JSON
-    if isinstance(part, str):
-        yield part
-    elif isinstance(part, Mapping):
-        for value in part.values():
-            yield from _strings(value)
-    elif isinstance(part, Sequence):
-        for value in part:
-            yield from _strings(value)
-
-
 def _file(text: str, home: Path, folder: Path) -> Path:
     """Returns the file that a text names, perhaps with a function in it. Raises UsageError if there is none inside."""
     found = _FILE.fullmatch(text)
@@ -180,7 +169,7 @@ def _file(text: str, home: Path, folder: Path) -> Path:
 
 def _contents(prompt: object, named: Sequence[Path]) -> list[str]:
     """Returns the text of a rubricPrompt that is in a file of its own."""
-    texts = [text for text in _strings(prompt) if _FILE.fullmatch(text)]
+    texts = [text for text in texts_in(prompt) if _FILE.fullmatch(text)]
     files = [file for file in named if file.suffix in _TEXTS and any(text.endswith(file.name) for text in texts)]
     return [file.read_text(encoding="utf-8", errors="replace") for file in files]
 

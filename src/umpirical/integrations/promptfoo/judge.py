@@ -15,7 +15,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import Presented
 from umpirical.integrations.frameworks.description import YES_NO, on_scale, without_reference, written
@@ -102,11 +101,8 @@ def judge(spec: "JudgeSpec", named: "PromptfooSpec", folder: Path) -> Adapted:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    return Adapted(ask, _identity(assertion, folder, version_of(command)), close=close)
-
-
-def _identity(assertion: Assertion, folder: Path, version: str) -> Json:
-    return {"promptfoo": version, "parts": written(assertion.parts), "files": _code(assertion, folder)}
+    parts, files = written(assertion.parts), _code(assertion, folder)
+    return Adapted(ask, {"promptfoo": version_of(command), "parts": parts, "files": files}, close=close)
 
 
 def _code(assertion: Assertion, folder: Path) -> dict[str, str]:

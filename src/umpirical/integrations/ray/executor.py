@@ -23,7 +23,6 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from umpirical.domain.bills import Bill
 from umpirical.domain.errors import UsageError
 from umpirical.integrations.object_storage.depots import Access, Deliveries, Delivery
 from umpirical.integrations.object_storage.objects import check_uri
@@ -52,7 +51,7 @@ from umpirical.runs.local import LocalExecutor
 from umpirical.runs.loop import run_on_loop
 from umpirical.runs.together import Hearing, ProcessLost, Together, begun, until_all_end, why_alone
 from umpirical.store.batches import refuse_in_flight
-from umpirical.store.budget import Booked, Lease
+from umpirical.store.budget import Booked
 from umpirical.store.runs import Receipt, RunStore
 
 # Under `uv run`, Ray would give every actor a copy of the working folder and an environment of its own, made over the
@@ -157,7 +156,6 @@ def _connected(actors: int) -> Iterator[None]:
 
 
 def _gpus(call: CallSpec) -> float:
-    """Returns the GPUs of one actor."""
     model = call.judge.model
     return 0.0 if model is None else ADAPTERS.get(model.adapter).gpus(model)
 
@@ -360,7 +358,8 @@ class _Place:
             self._hearing.hear(Settled(word.trials[known:], word.bill))
 
     def _end(self, last: Ended) -> None:
-        _close(self._lease, last.bill)
+        if self._lease is not None:
+            self._lease.close(last.bill)
         ray.kill(self._actor)
         if last.error is not None:
             self.receipts.set_exception(last.error)
@@ -424,8 +423,3 @@ class _RayActor(Actor):
 
     def machine(self) -> str:
         return self._name
-
-
-def _close(lease: Lease | None, bill: Bill) -> None:
-    if lease is not None:
-        lease.close(bill)

@@ -112,16 +112,11 @@ class _Seat:
 
 async def _start(command: Sequence[str], folder: Path) -> "_Process":
     loop = asyncio.get_running_loop()
+    # What Python compiles is kept with the user's state: what came with a study may hold other code.
+    env = {"PYTHONPYCACHEPREFIX": str(state_folder() / "compiled"), **os.environ, **QUIET}
     # Its own session, so that it can be killed with everything that it has started. No shell reads the command.
-    _, protocol = await loop.subprocess_exec(
-        _Process, *command, cwd=folder, env={**_compiled_apart(), **os.environ, **QUIET}, start_new_session=True
-    )
+    _, protocol = await loop.subprocess_exec(_Process, *command, cwd=folder, env=env, start_new_session=True)
     return protocol
-
-
-def _compiled_apart() -> dict[str, str]:
-    """Makes Python keep what it compiles with the user's state: what came with a study may hold other code."""
-    return {"PYTHONPYCACHEPREFIX": str(state_folder() / "compiled")}
 
 
 class _Process(asyncio.SubprocessProtocol):
@@ -314,7 +309,6 @@ def program_judge(spec: "JudgeSpec", command: tuple[str, ...], folder: Path) -> 
 
 
 def _text(reply: dict[str, Any]) -> str:
-    """Returns the answer in a reply, for the answer reader. Raises what the program reports."""
     error, kind = reply.pop("error", None), reply.pop("kind", None)
     if error not in (None, "", False):
         if kind == "unreadable":

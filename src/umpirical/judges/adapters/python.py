@@ -71,7 +71,6 @@ class Batches(Generic[Q, A]):
 
 
 def _carried(error: BaseException) -> BaseException:
-    """Returns an exception that a future can carry."""
     return RuntimeError(f"StopIteration: {error}") if isinstance(error, StopIteration) else error
 
 

@@ -32,7 +32,8 @@ def returned_text(answer: object, field: str) -> str:
 
     A text stays as it is. A pair is a value and why. An object is its attributes that may hold a value or a reason.
     """
-    answer = _plain(answer) if not _is_json(answer) else answer
+    if type(answer) not in (str, int, float, bool, dict, tuple, type(None)):
+        answer = _plain(answer)
     if isinstance(answer, str):
         return answer
     if answer is None:
@@ -42,10 +43,6 @@ def returned_text(answer: object, field: str) -> str:
     if isinstance(answer, dict | int | float):
         return json.dumps(answer, default=_part)
     raise TypeError(f"the judge returned {type(answer).__name__}, expected text, a number, true or false, or a mapping")
-
-
-def _is_json(answer: object) -> bool:
-    return type(answer) in (str, int, float, bool, dict, tuple, type(None))
 
 
 def _plain(answer: Any) -> Any:  # noqa: ANN401  # whatever a judge returns

@@ -55,7 +55,7 @@ class Grader:
         shown = SHOWN_ALONE.match(prompt)
         if shown is None:
             raise ValueError("a simulated grade judge works only with the built-in grade prompt")
-        grades = _offered(shown["scale"])
+        grades = grades_of(described_scale(shown["scale"]))
         return json.dumps({"grade": grades[self._grade(shown, prompt, trial_id, len(grades))]})
 
     def _grade(self, shown: re.Match[str], prompt: str, trial_id: str, grades: int) -> int:
@@ -86,12 +86,18 @@ def grades_of(scale: GradeScale) -> list[str | float]:
     return [low + (high - low) * step / steps for step in range(steps + 1)]
 
 
+def grade_unit(scale: GradeScale) -> float:
+    """Returns the steps between neighbouring grades: one, unless an interval scale is divided differently."""
+    first, second = (grade if isinstance(grade, float) else None for grade in grades_of(scale)[:2])
+    return 1.0 if first is None or second is None else second - first
+
+
 @lru_cache(maxsize=64)
-def _offered(text: str) -> tuple[str | float, ...]:
-    """Parses the grades of a scale from a prompt's description."""
+def described_scale(text: str) -> GradeScale:
+    """Parses a scale from a prompt's description. It does not say whether labels have an order; none is needed here."""
     if (found := _RANGE.fullmatch(text)) is not None:
-        return tuple(grades_of(GradeScale("interval", low=float(found["low"]), high=float(found["high"]))))
-    return tuple(text.removeprefix('"').removesuffix('"').split('", "'))
+        return GradeScale("interval", low=float(found["low"]), high=float(found["high"]))
+    return GradeScale("ordinal", tuple(text.removeprefix('"').removesuffix('"').split('", "')))
 
 
 # How a simulated judge compares: the latent rule, read from the prompt.
@@ -145,7 +151,6 @@ class Comparer:
         return latent, x, self._criterion(latent, variant, task, blank=_vacuum(first, second))
 
     def _evidence(self, latent: LatentJudge, task: str, first: str, second: str) -> float:
-        """Returns the evidence for position 1."""
         if _vacuum(first, second):
             return 0.0
         low, high = sorted([first, second])
@@ -157,7 +162,6 @@ class Comparer:
         return quality + surface + length
 
     def _criterion(self, latent: LatentJudge, variant: str, task: str, *, blank: bool) -> float:
-        """Returns how much evidence a preference takes."""
         if variant == "forced-choice":
             return 0.0
         shift = self._profile.criterion_spread * normal(self._seed, "criterion", task)
@@ -260,8 +264,7 @@ def true_grades(
     `pairs` are those of equal quality and of the ladder: an answer's place on the scale decides whether a difference
     shows, so these values depend on the design.
     """
-    latent, offered = profile.latent, grades_of(scale)
-    grades, unit = len(offered), _unit(scale, offered)
+    latent, grades, unit = profile.latent, len(grades_of(scale)), grade_unit(scale)
     base, delta = np.array([pair.base for pair in pairs]), np.array([pair.delta for pair in pairs])
     order = grading.pair_order(latent, base, delta, grades=grades)
     tasks = sorted({pair.cluster for pair in pairs})
@@ -303,9 +306,3 @@ def _crossing(steps: list[float], correct: list[float]) -> Values:
     """Where the curve of all steps reaches 75%, if it does between two of them."""
     crossing = threshold(steps, correct)
     return {("detection-threshold", ""): crossing.value} if crossing.censoring == "none" else {}
-
-
-def _unit(scale: GradeScale, values: list[str | float]) -> float:
-    """Returns the steps between neighbouring grades: one, unless an interval scale is divided differently."""
-    first, second = scale.score(values[0]), scale.score(values[1])
-    return (second - first) if first is not None and second is not None else 1.0

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -16,8 +15,8 @@ from umpirical.domain.policies import Closing, Forbid, NoClosing, NoFigures, Rul
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL
 from umpirical.domain.transcripts import Transcript, transcript_from_text
-from umpirical.judges.simulated.comparer import ORDER, grades_of, read_compared
-from umpirical.judges.simulated.profiles import ExaminerProfile
+from umpirical.judges.simulated.comparer import ORDER, described_scale, grade_unit, grades_of, read_compared
+from umpirical.judges.simulated.profiles import BuiltIn, ExaminerProfile
 from umpirical.stats.seeds import normal, uniform
 from umpirical.stats.simulation.examiner import (
     Kind,
@@ -99,7 +98,6 @@ class Examiner:
         return bisect_right(place_cuts(grades).tolist(), place + latent.noise * self._noise(truth.item, trial_id))
 
     def _drawn(self, item: str, grades: int) -> int:
-        """Returns a grade that is the same for everything made from the item."""
         return int(uniform(self._seed, "level without a label", item) * grades)
 
     def _noise(self, item: str, trial_id: str) -> float:
@@ -128,29 +126,12 @@ def read_shown(prompt: str) -> Shown | None:
     scale = _SCALE.search(after)
     if not (closing and bracket and opening and scale):
         return None
-    return Shown(answer, fence, _described(scale[1]))
-
-
-def grade_unit(scale: GradeScale) -> float:
-    """Returns the steps between neighbouring grades: one, unless an interval scale is divided differently."""
-    first, second = (grade if isinstance(grade, float) else None for grade in grades_of(scale)[:2])
-    return 1.0 if first is None or second is None else second - first
+    return Shown(answer, fence, described_scale(scale[1]))
 
 
 _WORD = re.compile(r"[^\W\d_]+")
 
 _SCALE = re.compile(rf"on this scale, {ORDER}: (.+)\. If you cannot judge", re.DOTALL)
-
-_RANGE = re.compile(r"a number from (?P<low>\S+) to (?P<high>\S+)")
-
-
-@lru_cache(maxsize=64)
-def _described(text: str) -> GradeScale:
-    """Parses a scale from a prompt's description. It does not say whether labels have an order; none is needed here."""
-    if (found := _RANGE.fullmatch(text)) is not None:
-        return GradeScale("interval", low=float(found["low"]), high=float(found["high"]))
-    return GradeScale("ordinal", tuple(text.removeprefix('"').removesuffix('"').split('", "')))
-
 
 # The values that a simulated examiner's measures should have on the texts of a design.
 
@@ -232,13 +213,7 @@ def _rate(texts: _Texts, values: Floats) -> float:
 
 
 def _repeats(texts: _Texts) -> Floats:
-    """Returns the joint distribution of two calls about the original."""
     return repeat_rates(texts.latent, texts.original, grades=texts.grades)
-
-
-def _changed_repeats(texts: _Texts) -> Floats:
-    """Returns the joint distribution of two calls about one changed text."""
-    return repeat_rates(texts.latent, texts.changed, grades=texts.grades, scatter=texts.scatter)
 
 
 def _pairs(texts: _Texts) -> Floats:
@@ -262,7 +237,8 @@ def _changes(texts: _Texts, scale: GradeScale) -> dict[str, float]:
     difference = after - before
     if not (texts.level != texts.required).any():
         changed = 1 - _alike(joint)
-        noise = 1 - (_alike(_repeats(texts)) + _alike(_changed_repeats(texts))) / 2
+        again = repeat_rates(texts.latent, texts.changed, grades=texts.grades, scatter=texts.scatter)
+        noise = 1 - (_alike(_repeats(texts)) + _alike(again)) / 2
         excess = changed - noise
         values = {"change-rate": _rate(texts, changed), "excess-change": _mean(texts, excess)}
         if scale.kind != "nominal":
@@ -339,18 +315,14 @@ BEGINNING = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class AuditorProfile:
+class AuditorProfile(BuiltIn):
     """What is built in in a judge of agents."""
 
-    about: str
-    """The defect, in one sentence."""
     reads: Reads = "everything"
     follows: bool = True
     """Whether it reads the policy; one that does not has an opinion of its own on every transcript."""
     lapse: float = 0.0
     """Share of calls that give either verdict at random."""
-    unparsed_rate: float = 0.0
-    failure_rate: float = 0.0
 
 
 AUDITOR_PROFILES: Mapping[str, AuditorProfile] = {
@@ -403,7 +375,6 @@ class Auditor:
         return json.dumps({"grade": violated if uniform(self._seed, "audit", trial_id) < share else satisfied})
 
     def _graded(self, shown: Shown, deserved: Deserved, trial_id: str) -> str:
-        """Returns a grade by a rubric in words."""
         labels = shown.scale.labels
         if uniform(self._seed, "lapse", trial_id) < self._profile.lapse:
             return labels[int(uniform(self._seed, "guess", trial_id) * len(labels))]
@@ -415,7 +386,6 @@ class Auditor:
 
 
 def violated_share(profile: AuditorProfile, policy: str, text: str, seed: int) -> float:
-    """Returns how often an auditor says that a policy is violated by a transcript."""
     violated = sees_violation(profile, policy, text)
     if violated is None:
         violated = opinion(text, seed) < 0.5

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from umpirical.domain.errors import UsageError
@@ -13,24 +13,31 @@ from umpirical.stats.simulation.judge import LatentJudge
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
-    """What is built in in a judge that compares."""
+class BuiltIn:
+    """What is built in in any simulated judge."""
 
     about: str
     """The defect, in one sentence."""
+    defects: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)
+    """(measure, stratum) of the measures that should find it. A judge of the user's own data has a test in place of the
+    stratum, or a kind of change, which means every test that makes such a change."""
+    unparsed_rate: float = field(default=0.0, kw_only=True)
+    """Share of calls answered with something that is not on the scale."""
+    failure_rate: float = field(default=0.0, kw_only=True)
+    """Share of calls that are not answered at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile(BuiltIn):
+    """What is built in in a judge that compares."""
+
     latent: LatentJudge
-    defects: tuple[tuple[str, str], ...] = ()
-    """(measure, stratum) of the measures that should find it."""
     resolution_spread: float = 0.0
     """Standard deviation of log resolution between tasks."""
     criterion_spread: float = 0.0
     """Standard deviation of the criterion between tasks."""
     frozen_noise: float = 1.0
     """Share of the noise that is the same for every repeat of a prompt: 1 repeats its answers, 0 draws each again."""
-    unparsed_rate: float = 0.0
-    """Share of calls answered with something that is not on the scale."""
-    failure_rate: float = 0.0
-    """Share of calls that are not answered at all."""
     strict_shift: float = 0.0
     """How much more evidence it takes under the built-in strict instruction; 0 ignores it."""
 
@@ -47,21 +54,16 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
-class GraderProfile:
+class GraderProfile(BuiltIn):
     """What is built in in a judge that grades."""
 
-    about: str
     latent: LatentGrader
-    defects: tuple[tuple[str, str], ...] = ()
-    """(measure, stratum) of the measures that should find it."""
     gain_spread: float = 0.0
     """Standard deviation of log gain between tasks."""
     leniency_spread: float = 0.0
     """Standard deviation of the leniency between tasks, including for blank answers."""
     frozen_noise: float = 1.0
     """Share of the noise that is the same for every repeat of a prompt: 1 repeats its answers, 0 draws each again."""
-    unparsed_rate: float = 0.0
-    failure_rate: float = 0.0
 
 
 _CAREFUL = LatentJudge(resolution=5.5, criterion=2.5, slot_bias=0.1, surface=0.15, lapse=0.002, vacuum_criterion=3.5)
@@ -164,23 +166,7 @@ reversal, and differences of one and five requirements. Its threshold of 4 requi
 judge of this rule can have it together with 61 of 100 at one requirement and 20 of 20 at five."""
 
 
-def profile(name: str) -> Profile:
-    """Returns the profile of a judge that compares."""
-    known = PROFILES | PAPER_PROFILES
-    if name not in known:
-        raise unknown_profile(name, " that compares", known)
-    return known[name]
-
-
-def grader_profile(name: str) -> GraderProfile:
-    """Returns the profile of a judge that grades."""
-    if name not in GRADER_PROFILES:
-        raise unknown_profile(name, " that grades", GRADER_PROFILES)
-    return GRADER_PROFILES[name]
-
-
 def unknown_profile(name: str, does: str, known: Iterable[str]) -> UsageError:
-    """Returns the error for an unknown name."""
     names = list(known)
     near = get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]!r}? Otherwise " if near else ""
@@ -197,19 +183,10 @@ def call_noise(seed: int, prompt: str, trial_id: str, *, frozen: float) -> float
 
 
 @dataclass(frozen=True, slots=True)
-class ExaminerProfile:
+class ExaminerProfile(BuiltIn):
     """What is built in in a judge that grades the user's own data."""
 
-    about: str
-    """The defect, in one sentence."""
     latent: LatentExaminer
-    defects: tuple[tuple[str, str], ...] = ()
-    """Pairs of a measure that should find it and a place: a test, or a kind of change, which means every test that
-    makes such a change."""
-    unparsed_rate: float = 0.0
-    """Share of calls answered with something that is not on the scale."""
-    failure_rate: float = 0.0
-    """Share of calls that are not answered at all."""
 
 
 def _shifted(*places: str) -> tuple[tuple[str, str], ...]:

@@ -162,12 +162,10 @@ def part_order(test: str, group: str) -> tuple[bool, str, str]:
 
 
 def span(scale: GradeScale) -> float:
-    """Steps from the least grade of a scale to its highest."""
     if scale.low is not None and scale.high is not None:
         return scale.high - scale.low
     return float(len(scale.labels) - 1)
 
 
 def kept_in(low: float, high: float, *, least: float, most: float) -> tuple[float, float]:
-    """Limits cut to what is possible."""
     return max(low, least), min(high, most)

@@ -33,17 +33,14 @@ UNKNOWN_SLOTS = "the named position is unknown for some calls"
 
 
 def equal_pairs(tallies: Tallies, variant: str) -> list[PairTally]:
-    """Pairs of equal quality."""
     return of_family(tallies, variant, Family.EQUAL)
 
 
 def ladder_pairs(tallies: Tallies, variant: str) -> list[PairTally]:
-    """Pairs with a true value quality difference."""
     return of_family(tallies, variant, Family.GRADED)
 
 
 def of_family(tallies: Tallies, variant: str, family: str) -> list[PairTally]:
-    """Pairs of one family."""
     return [tally for tally in tallies.pairs if tally.variant == variant and tally.family == family]
 
 
@@ -127,7 +124,6 @@ def false_preference(tally: PairTally) -> float:
 
 
 def different_grades(tally: GradePairTally) -> float:
-    """Pairs whose answers were graded differently."""
     return tally.better_higher + tally.lesser_higher
 
 

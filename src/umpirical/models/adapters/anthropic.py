@@ -244,7 +244,6 @@ def read_message(body: Mapping[str, Any]) -> Reply:
 
 
 def reported(body: Mapping[str, Any]) -> CallFailed:
-    """Returns the failure that the body of an error reports."""
     error = body.get("error")
     kind = error.get("type") if isinstance(error, dict) else None
     failure = KINDS.get(kind, "rejected") if isinstance(kind, str) else "server-error"

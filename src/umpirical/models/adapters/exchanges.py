@@ -104,7 +104,6 @@ class Exchanges:
             return await _read_body(http, most)
 
     async def get(self, path: str, query: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Returns the JSON object at an address."""
         async with self._reply("GET", path, self._timeout, params=query or {}) as http:
             return await _read(http)
 
@@ -284,7 +283,6 @@ class _Guard(asyncio.Protocol):
         self.begin()
 
     def begin(self) -> None:
-        """Expects a reply."""
         self._received = 0
         self.body: aiohttp.StreamReader | None = None
         """Of the reply, once its head has come."""

@@ -112,7 +112,6 @@ class ListedBatches(BatchForm):
         raise CallFailed("malformed", "the list of batches is endless")
 
     async def results_at(self, path: str, *, most: int, entries: int) -> AsyncIterator[BatchResult]:
-        """Yields the results in a file."""
         async for line in self.exchanges.lines(path, most=most, most_lines=2 * entries + PAGE):
             try:
                 said = read_json(line)

@@ -77,7 +77,6 @@ def newest_item(connection: Connection, person: str) -> int | None:
 
 
 def append_decision(connection: Connection, serial: int, made: ReviewDecision) -> ReviewDecision:
-    """The decision with the number it was given."""
     number = following(connection, decision.c.number)
     row: dict[str, Any] = {column.name: getattr(made, column.name) for column in decision.c}
     connection.execute(insert(decision), row | {"number": number, "item": serial})

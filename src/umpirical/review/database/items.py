@@ -113,7 +113,8 @@ def insert_items(connection: Connection, items: Sequence[ReviewItem], *, overlap
         return 0
     serial, position = newest(connection, item.c.serial), newest(connection, standing.c.position)
     rows = [
-        {"serial": serial + count, "id": new.id, "at": at, "record": _to_record(new)}
+        # In ASCII, which both databases store unchanged whatever the texts hold.
+        {"serial": serial + count, "id": new.id, "at": at, "record": json.dumps(asdict(new), sort_keys=True)}
         for count, new in enumerate(wanted, 1)
     ]
     places = [
@@ -153,11 +154,6 @@ def stored_item(connection: Connection, serial: int) -> StoredItem:
 def _unknown(connection: Connection, by_id: dict[str, ReviewItem]) -> list[ReviewItem]:
     known = set(connection.execute(select(item.c.id).where(item.c.id.in_(by_id))).scalars())
     return [new for name, new in by_id.items() if name not in known]
-
-
-def _to_record(new: ReviewItem) -> str:
-    """As JSON in ASCII, which both databases store unchanged whatever the texts hold."""
-    return json.dumps(asdict(new), sort_keys=True)
 
 
 def _from_record(record: str) -> ReviewItem:

@@ -1,4 +1,4 @@
-"""Reviews in the formats of Argilla and Label Studio."""
+"""Reviews in the formats of Argilla and Label Studio, and decisions in files of the Judge Reliability Harness."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any, cast, get_args
 from uuid import NAMESPACE_URL, uuid5
 
+from umpirical.datasets.readers import READERS, Row, Source, format_of
+from umpirical.datasets.values import is_missing, number_of, plain_text
 from umpirical.domain.digests import Json
 from umpirical.domain.reviews import DecisionKind, Reason, ReviewDecision, ReviewItem, ReviewMode
 from umpirical.review.exchange.files import BadLine, json_line, json_lines, json_list, text_of
@@ -337,3 +339,63 @@ def _person(completed_by: object, place: str) -> str:
     if isinstance(completed_by, str | int) and not isinstance(completed_by, bool):
         return str(completed_by)
     raise BadLine(place, "completed_by: expected a name, an e-mail address or an id")
+
+
+# Perturbation files of the Judge Reliability Harness, which keep what people accepted or edited. A rejected text is
+# deleted there, and an edit takes the place of the text: a row that was reviewed is one that was kept. A text that
+# should keep the grade of its original, and was kept with another one, is not what its test asks for.
+
+
+PERSON = "harness"
+"""Who decided: the files do not say."""
+
+
+def read_harness(file: Path, items: Iterable[ReviewItem]) -> tuple[list[ForeignDecision], int]:
+    """Returns the decisions on items of this review, and how many are on texts that are not in it."""
+    known = {(item.task, item.after): item for item in items}
+    table = READERS.get(format_of(file.name, file.parent)).open(Source(file, file.name, written=str(file)))
+    found: list[ForeignDecision] = []
+    others = 0
+    for row in table.rows:
+        if _cell(row, "human_reviewed").lower() not in ("true", "1", "1.0"):
+            continue
+        text = _cell(row, "generation_response").strip("\r\n")
+        item = known.get((_cell(row, "original_request"), text))
+        if item is None:
+            others += 1
+        else:
+            found.append(_harness_decision(row, item))
+    return found, others
+
+
+def _harness_decision(row: Row, item: ReviewItem) -> ForeignDecision:
+    said, before = _cell(row, "validation_score"), _cell(row, "original_expected")
+    if item.labels:
+        return ForeignDecision(row.place, item.id, PERSON, "accept", _harness_label(said, item.labels, row.place))
+    if said and before and _harness_word(said) != _harness_word(before):
+        comment = f"kept in the harness with the label {said[:60]}; its original has {before[:60]}"
+        return ForeignDecision(row.place, item.id, PERSON, "reject", reason="label", comment=comment)
+    return ForeignDecision(row.place, item.id, PERSON, "accept")
+
+
+def _harness_word(label: str) -> str | float:
+    """Returns a label as the harness compares it: True is 1, and 3.0 is 3."""
+    text = {"true": "1", "false": "0"}.get(label.lower(), label)
+    number = number_of(text)
+    return text if number is None else number
+
+
+def _cell(row: Row, column: str) -> str:
+    if column not in row.values:
+        raise BadLine(row.place, f"the column {column} is missing")
+    return "" if is_missing(row.values[column]) else plain_text(row.values[column])
+
+
+def _harness_label(said: str, labels: tuple[str, ...], place: str) -> str:
+    """Returns the label that a score is: 3.0 is 3 and, of two labels, True is the higher."""
+    words: Mapping[str, str] = dict(zip(("false", "true"), labels, strict=False)) if len(labels) == 2 else {}
+    number = number_of(said)
+    same = [label for label in labels if label == said or (number is not None and number_of(label) == number)]
+    if not same and said.lower() not in words:
+        raise BadLine(place, f"{said[:60]!r} is not one of {', '.join(labels)}")
+    return same[0] if same else words[said.lower()]

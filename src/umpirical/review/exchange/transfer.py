@@ -20,9 +20,9 @@ from umpirical.review.exchange.foreign import (
     current_decisions,
     label_studio_tasks,
     read_argilla,
+    read_harness,
     read_label_studio,
 )
-from umpirical.review.exchange.harness import read_harness
 from umpirical.review.people import People
 from umpirical.review.records import LONGEST_MILLISECONDS, LONGEST_TEXT, Additions, Revision, utc_now
 

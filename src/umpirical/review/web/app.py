@@ -192,7 +192,6 @@ def take_item(request: ReviewRequest) -> Response:
 
 
 def earlier_item(request: ReviewRequest) -> Response:
-    """An item the person was given before."""
     shown = request.review.desk.show(request.person.name, request.http.path_params["item"])
     return _home(request) if shown is None else _item(request, shown)
 
@@ -244,16 +243,17 @@ def _item(
     refused: str = "",
     last: str = "",
 ) -> Response:
-    desk, name = request.review.desk, request.person.name
-    values = {
-        "progress": desk.progress(name),
-        "guideline": desk.guideline(),
-        "way": _navigation(request, shown, last),
-        "mode": desk.settings.mode,
-    }
+    way = _navigation(request, shown, last)
     if shown is None:
-        return page(request, "empty.html", status=status, refused=refused, **values)
-    return page(request, "item.html", status=status, screen=item_screen(shown, form=form, refused=refused), **values)
+        return _desk_page(request, "empty.html", status=status, refused=refused, way=way)
+    screen = item_screen(shown, form=form, refused=refused)
+    return _desk_page(request, "item.html", status=status, screen=screen, way=way)
+
+
+def _desk_page(request: ReviewRequest, template: str, *, status: int, **values: object) -> Response:
+    desk, name = request.review.desk, request.person.name
+    values |= {"progress": desk.progress(name), "guideline": desk.guideline(), "mode": desk.settings.mode}
+    return page(request, template, status=status, **values)
 
 
 def _navigation(request: ReviewRequest, shown: ItemView | None, last: str) -> Navigation:
@@ -335,18 +335,13 @@ def _disputed_item(
     refused: str = "",
     last: str = "",
 ) -> Response:
-    desk, name = request.review.desk, request.person.name
-    values = {
-        "progress": desk.progress(name),
-        "guideline": desk.guideline(),
-        "mode": desk.settings.mode,
-        # The item that an undo on this page is about.
-        "newest": "".join(desk.decided(name, limit=1)),
-        "last": last or DECISION_WORDS.get(request.http.query_params.get("said", ""), ""),
-    }
+    # The item that an undo on this page is about.
+    newest = "".join(request.review.desk.decided(request.person.name, limit=1))
+    last = last or DECISION_WORDS.get(request.http.query_params.get("said", ""), "")
     if shown is None:
-        return page(request, "no_disputes.html", status=status, refused=refused, **values)
-    return page(request, "dispute.html", status=status, screen=item_screen(shown, form=form, refused=refused), **values)
+        return _desk_page(request, "no_disputes.html", status=status, refused=refused, newest=newest, last=last)
+    screen = item_screen(shown, form=form, refused=refused)
+    return _desk_page(request, "dispute.html", status=status, screen=screen, newest=newest, last=last)
 
 
 # How people come in, and the owner's page about who takes part.

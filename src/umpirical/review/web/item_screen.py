@@ -86,7 +86,11 @@ def read_transcript(text: str) -> list[dict[str, Any]] | None:
         found = _loads(text)
     except (ValueError, RecursionError):
         return None
-    is_transcript = isinstance(found, list) and found and all(_is_message(each) for each in found)
+    is_transcript = (
+        isinstance(found, list)
+        and found
+        and all(isinstance(each, dict) and isinstance(each.get("role"), str) for each in found)
+    )
     return found if is_transcript else None
 
 
@@ -125,7 +129,6 @@ def parts_of(message: dict[str, Any]) -> Iterator[Part]:
 
 
 def whole(message: dict[str, Any]) -> str:
-    """The whole message."""
     return _pretty(message)
 
 
@@ -173,10 +176,6 @@ def _put(message: dict[str, Any], part: Part, typed: str, *, where: str) -> None
         return
     holder = _holder(_calls(message)[int(part.name.removeprefix("call"))])
     holder["arguments"] = typed if isinstance(holder["arguments"], str) else value
-
-
-def _is_message(found: object) -> bool:
-    return isinstance(found, dict) and isinstance(found.get("role"), str)
 
 
 def _calls(message: dict[str, Any]) -> list[dict[str, Any]]:
@@ -318,7 +317,7 @@ def _typed(form: Form, start: str) -> str:
         text = _text(form, start)
     except InvalidEdit as error:
         raise Refused(f"{error} Nothing was saved. Your text is still here.") from None
-    if not _can_be_stored(text):
+    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
         raise Refused("The text contains an invalid character (NUL, or half of a surrogate pair). Remove it.")
     return text
 
@@ -334,10 +333,6 @@ def _text(form: Form, start: str) -> str:
     if read_transcript(start) is not None:
         return edited(start, form.fields)
     return from_editor(form.fields["text"]) if "text" in form.fields else start
-
-
-def _can_be_stored(text: str) -> bool:
-    return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _milliseconds(given: str) -> int | None:
@@ -451,7 +446,6 @@ def item_screen(shown: ItemView, *, form: Form = EMPTY, refused: str = "") -> It
 
 
 def decision_words(decision: ReviewDecision) -> str:
-    """A decision in a few words."""
     if decision.kind == "reject":
         return f"{DECISION_WORDS['reject']}: {REASONS[decision.reason] if decision.reason else 'no reason'}"
     return f"{DECISION_WORDS[decision.kind]}{f', label {decision.label}' if decision.label else ''}"

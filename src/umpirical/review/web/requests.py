@@ -220,7 +220,6 @@ def environment() -> Environment:
 
 
 def page(request: ReviewRequest, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
-    """A page of the review."""
     shared = {
         "review": request.review,
         "person": request.person,

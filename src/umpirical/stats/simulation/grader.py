@@ -46,7 +46,6 @@ class Order:
 
 
 def centre(grader: LatentGrader, level: ArrayLike) -> Floats:
-    """Returns where answers of a quality are placed on average."""
     return 0.5 + grader.leniency + grader.gain * (np.asarray(level, dtype=float) - grader.middle)
 
 

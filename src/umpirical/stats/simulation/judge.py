@@ -64,7 +64,6 @@ def slot_rates(judge: LatentJudge, signal: ArrayLike, *, criterion: float | None
 
 
 def dark_current(judge: LatentJudge) -> float:
-    """P(a winner is named) if there is nothing to compare."""
     first, second = slot_rates(judge, judge.slot_bias, criterion=judge.vacuum_criterion)
     return float(first + second)
 

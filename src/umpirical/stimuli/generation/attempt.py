@@ -56,7 +56,6 @@ def validator_prompt(commission: Commission, text: str, *, swapped: bool = False
 
 
 def opinion_schema(kind: Validation, scale: GradeScale) -> str:
-    """JSON Schema of an opinion."""
     answer: dict[str, Any] = {"type": "string", "enum": [SAME, DIFFERENT]}
     if kind == "target-grade":
         answer = {"type": "string", "enum": list(scale.labels)}

@@ -121,14 +121,12 @@ def times_named(label: str, text: str) -> int:
 
 
 def _figure_named(label: str) -> tuple[str, ...]:
-    """How a text names a grade that is a number."""
     near = rf"{_GRADE_WORDS}\W{{0,4}}(?:\w{{1,12}}\W{{1,4}}){{0,3}}{label}(?!\w)"
     before = rf"(?<!\w){label}\W{{0,3}}(?:out of|points?\b|/ ?\d+\W*$)"
     return near, before, rf"^\W*{label}\W*$"
 
 
 def _word_named(label: str) -> tuple[str, ...]:
-    """How a text names a grade that is a word, or a letter."""
     graded = rf"\b(?:{_GRADE_NOUNS}|{_GRADE_VERBS}|{_DESERVES})\b"
     quoted = rf"{graded}\W{{1,3}}(?:{_BETWEEN}\W{{1,2}}){{0,4}}?(?<=[\s:(]){_OPENING}{label}[.,]?{_CLOSING}"
     ends = r"(?=\W*(?:$|[.,;:!?])|\s+(?:because|since|as|for|by|and|but|in|from)\b)"

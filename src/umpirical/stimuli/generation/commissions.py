@@ -66,7 +66,6 @@ class GenerationTerms:
 
     @property
     def attempts(self) -> int:
-        """How often a commission is tried before it is given up."""
         return len(self.temperatures) * self.tries
 
 
@@ -106,7 +105,6 @@ class Commission:
 
     @property
     def expectation(self) -> Expectation:
-        """What a judge should do with the text."""
         match self.perturbation.expectation:
             case "same-verdict":
                 return SameVerdict()

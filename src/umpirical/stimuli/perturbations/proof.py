@@ -22,7 +22,8 @@ def prove(perturbation: ProvedPerturbation, original: str, changed: str) -> dict
     """The evidence that only what the perturbation may change has changed, and how much of it."""
     before, after = perturbation.normal(original), perturbation.normal(changed)
     if before != after:
-        place = _first_difference(before, after)
+        pairs = enumerate(zip(before, after, strict=False))
+        place = next((place for place, (one, other) in pairs if one != other), min(len(before), len(after)))
         window = slice(max(0, place - _AROUND), place + _AROUND)
         raise ProofFailed(
             f"{perturbation.maker}: the changed text differs from the original in its normal form, at character "
@@ -83,8 +84,3 @@ def _extent(original: str, changed: str) -> str:
 
 def _differing(old: list[str], new: list[str]) -> int:
     return sum(map(ne, old, new))
-
-
-def _first_difference(one: str, other: str) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))

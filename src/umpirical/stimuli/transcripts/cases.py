@@ -122,7 +122,6 @@ def lengthen(transcript: Transcript, factor: float, *, but: Sequence[str] = ()) 
 
 
 def place_of(number: int, transcript: Transcript) -> Place:
-    """Returns the third of a transcript that a message is in."""
     return PLACES[min(2, 3 * number // max(1, len(transcript.messages)))]
 
 
@@ -255,7 +254,6 @@ def cases_of(
 
 
 def edit_of(rule: Rule) -> str:
-    """Returns the name of the edit that breaks a rule."""
     return EDITS[type(rule)]
 
 
@@ -361,7 +359,9 @@ class MessageChange:
 
 def message_changes(before: Transcript, after: Transcript) -> Iterator[MessageChange]:
     """Yields what differs, in order. Messages in one place are taken for versions of each other."""
-    one, two = ([_written(message) for message in each.messages] for each in (before, after))
+    one, two = (
+        [json.dumps(message.as_json(), ensure_ascii=False) for message in each.messages] for each in (before, after)
+    )
     for kind, start, end, first, last in SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
         if kind == "equal":
             continue
@@ -370,7 +370,3 @@ def message_changes(before: Transcript, after: Transcript) -> Iterator[MessageCh
         yield from (MessageChange(first + place + 1, "changed", gone[place], new[place]) for place in range(shared))
         yield from (MessageChange(None, "removed", text, "") for text in gone[shared:])
         yield from (MessageChange(first + place + 1, "added", "", new[place]) for place in range(shared, len(new)))
-
-
-def _written(message: Message) -> str:
-    return json.dumps(message.as_json(), ensure_ascii=False)

@@ -31,7 +31,7 @@ from umpirical.domain.transcripts import Message, Transcript, transcript_from_te
 from umpirical.stimuli.generation.commissions import Writer
 from umpirical.stimuli.transcripts.rewriting.commissions import Rubric, RubricItem
 from umpirical.stimuli.transcripts.rewriting.rewriting import Dropped, Rewritten
-from umpirical.stimuli.transcripts.rewriting.settlement import drop_counts, is_final, settled
+from umpirical.stimuli.transcripts.rewriting.settlement import is_final, settled
 
 FALLBACK = replace(TERMS, fallback=Writer("fallback-1", "elsewhere", 200))
 
@@ -481,14 +481,6 @@ def test_whatever_models_answer_it_ends_and_nothing_unverified_passes(answers):
         assert 0 < outcome.share <= 1
     record = settled(wanted(terms=FALLBACK), 0, outcome)
     assert (record.stimulus is None) == isinstance(outcome, Dropped)
-
-
-def test_drops_are_counted_by_their_reason():
-    first, _ = drive(wanted(), planner=plan((99, "Do it.")))
-    second, _ = drive(wanted(), planner=plan((77, "Do it.")))
-    third, _ = drive(wanted())
-    counts = drop_counts([settled(wanted(), 0, each) for each in (first, second, third)])
-    assert counts == {"planner: cannot use the planner's answer (a message that does not exist)": 2}
 
 
 @pytest.mark.parametrize("agree", [0, 1, 4])

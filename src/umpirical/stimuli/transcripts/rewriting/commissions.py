@@ -60,16 +60,6 @@ def spelled(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, separators=(",", ":"), ensure_ascii=False)
 
 
-def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the JSON Schema of an object that has exactly these fields."""
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 # Rubrics of agents: items, each with its own scale.
 
 KEPT_OR_NOT = GradeScale("binary", ("violated", "satisfied"))
@@ -238,7 +228,6 @@ class RewritingTerms:
 
     @property
     def attempts(self) -> int:
-        """How often a commission is tried before it is given up."""
         return len(self.temperatures) * self.tries
 
     def temperature(self, number: int) -> float:
@@ -256,7 +245,6 @@ class RewritingTerms:
 
     @property
     def roles(self) -> tuple[RewritingRole, ...]:
-        """The roles that are filled."""
         return tuple(role for role in ROLES if getattr(self, role) is not None)
 
     def as_json(self) -> Json:
@@ -297,7 +285,6 @@ class Rewriting:
 
     @property
     def target(self) -> str:
-        """The label that the rewritten transcript is to deserve."""
         return self.level or self.item.scale.labels[0 if self.objective == "violate" else -1]
 
     @property

@@ -19,12 +19,12 @@ from umpirical.stimuli.transcripts.rewriting.commissions import (
     Unusable,
     json_object,
     numbered,
-    object_schema,
     question,
     spelled,
     word,
 )
 from umpirical.text.diffs import Piece, word_diff
+from umpirical.text.json_texts import object_schema
 
 # Plans: which messages are to change and how, as a planner names them, within bounds.
 
@@ -75,7 +75,6 @@ def planner_prompt(commission: Rewriting) -> str:
 
 
 def plan_schema(transcript: Transcript, *, most: int) -> str:
-    """JSON Schema of a plan."""
     step = object_schema(
         {"message": {"type": "integer", "enum": list(editable(transcript))}, "change": {"type": "string"}}
     )
@@ -198,7 +197,6 @@ def read_edit(text: str, draft: Transcript, number: int) -> Message:
 
 
 def replaced(draft: Transcript, number: int, message: Message) -> Transcript:
-    """Returns a transcript with one message in place of another."""
     messages = (*draft.messages[: number - 1], message, *draft.messages[number:])
     return Transcript(messages, draft.name, draft.strata, draft.columns)
 
@@ -321,11 +319,12 @@ def checks(original: Transcript, changed: Transcript, planned: Collection[int]) 
     problems = list(changed.problems())
     contrary = [problem for edit in edits for problem in contradictions(edit)]
     left = dependents(original, changed)
+    outdated = "; ".join(f"message {number} still has {', '.join(values)}" for number, values in left.items())
     return (
         _check("only planned messages", _numbers(others), "no other", passed=not others),
         _check("sound transcript", "; ".join(problems) or "no problem", "no problem", passed=not problems),
         _check("words fit calls", "; ".join(contrary) or "they fit", "they fit", passed=not contrary),
-        _check("nothing outdated", _left(left), "nothing", passed=not left),
+        _check("nothing outdated", outdated or "nothing", "nothing", passed=not left),
     )
 
 
@@ -411,7 +410,3 @@ def _check(name: str, found: str, allowed: str, *, passed: bool) -> CheckResult:
 
 def _numbers(numbers: Collection[int]) -> str:
     return f"planned or changed, but not both: {', '.join(map(str, numbers))}" if numbers else "no other"
-
-
-def _left(left: Mapping[int, tuple[str, ...]]) -> str:
-    return "; ".join(f"message {number} still has {', '.join(values)}" for number, values in left.items()) or "nothing"

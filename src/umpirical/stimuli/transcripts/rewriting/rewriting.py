@@ -24,7 +24,6 @@ from umpirical.stimuli.transcripts.rewriting.commissions import (
     json_object,
     mark_of,
     numbered,
-    object_schema,
     question,
     spelled,
     word,
@@ -48,6 +47,7 @@ from umpirical.stimuli.transcripts.rewriting.edits import (
     replaced,
     share_changed,
 )
+from umpirical.text.json_texts import object_schema
 
 # What an editor reads of everything before a message: all of it if that is short, else a running summary.
 

@@ -1,8 +1,7 @@
 """What a rewriting came to, and how much asking it may take."""
 
 import json
-from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -44,12 +43,10 @@ STATUS = "level of the original"
 
 
 def attempt(commission: Rewriting, number: int) -> Generator[Ask, Response, Attempt]:
-    """Attempt `number` at a commission, as it is recorded."""
     return settled(commission, number, (yield from rewrite(commission, number)))
 
 
 def settled(commission: Rewriting, number: int, outcome: Rewritten | Dropped) -> Attempt:
-    """Returns the record of an outcome."""
     stimulus = _stimulus(commission, number, outcome) if isinstance(outcome, Rewritten) else None
     return Attempt(
         commission=commission.id,
@@ -73,12 +70,6 @@ def stage_of(rejected: Attempt) -> Stage | None:
 def is_final(rejected: Attempt) -> bool:
     """Whether another attempt would end in the same way: what is wrong with the original stays wrong."""
     return stage_of(rejected) == "original"
-
-
-def drop_counts(attempts: Iterable[Attempt]) -> dict[str, int]:
-    """Counts the reasons for which attempts were dropped, the commonest first."""
-    reasons = (":".join(each.rejected.split(":")[:2]) for each in attempts if each.rejected)
-    return dict(Counter(reasons).most_common())
 
 
 def _stimulus(commission: Rewriting, number: int, made: Rewritten) -> Stimulus:
@@ -159,7 +150,8 @@ def demands(commission: Rewriting, *, tried: int = 0) -> Iterator[Demand]:
         for demand in _verdict_demands(commission, original, fewest=terms.agree, most=terms.votes):
             yield replace(demand, shared=f"{demand.role} {about_original(commission)}")
     yield Demand("planner", _planner_request(commission), 1, attempts)
-    yield Demand("summariser", _request(commission, "summariser", _summary_prompt(commission)), 0, edits)
+    summary = summary_prompt(Summary(_longest(commission, "summariser")), grown.messages)
+    yield Demand("summariser", _request(commission, "summariser", summary), 0, edits)
     yield Demand("editor", _editor_request(commission), 1, edits)
     yield from _verdict_demands(commission, grown, fewest=terms.agree, most=attempts * terms.votes)
 
@@ -193,10 +185,6 @@ def _shown_alone(commission: Rewriting, number: int) -> str:
     until = Transcript(commission.transcript.messages[:number])
     message = until.messages[number - 1]
     return editor_prompt(commission, until, Step(number, ""), before="") + edit_schema(message, number)
-
-
-def _summary_prompt(commission: Rewriting) -> str:
-    return summary_prompt(Summary(_longest(commission, "summariser")), _grown(commission).messages)
 
 
 def _grown(commission: Rewriting) -> Transcript:

@@ -102,7 +102,6 @@ class _Prompt:
     rates: TrueRates
 
     def part(self, name: str) -> str:
-        """Returns what stands between two marks."""
         mark = mark_of(self.text)
         _, _, rest = self.text.partition(f"[{name}, {mark}]\n")
         return rest.partition(f"\n[end of {name}, {mark}]")[0]
