@@ -130,3 +130,46 @@ def test_a_short_diff_shows_blanks_and_ends():
     pieces = short_diff("one two" + " three" * 100, "one  two" + " three" * 100)
     assert [(piece.kind, piece.text) for piece in pieces[:2]] == [("same", "one "), ("added", "·")]
     assert sum(len(piece.text) for piece in short_diff("a b " * 500, "b a " * 500)) < 400
+
+
+@pytest.mark.heavy
+@pytest.mark.browser
+def test_first_screens_are_short_have_their_chart_first_and_fit(browser, judged, tmp_path):
+    """Two screens of a desktop, three of a phone. Axe looks at everything unfolded, in one of the two schemes."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    pages = {record.judge.name: render(record) for _, render, record in each_record(judged)}
+    pages |= {name: render_stress_pages(SAMPLES[name]())["index.html"] for name in ("one", "three")}
+    for name, html in pages.items():
+        (tmp_path / f"{name}.html").write_text(html, encoding="utf-8")
+    for place, name in enumerate(pages):
+        for width, most in ((1280, 1700), (390, 2600)):
+            scheme = ("light", "dark")[(place + (width == 390)) % 2]
+            page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+            page.goto((tmp_path / f"{name}.html").as_uri())
+            box = page.locator(".overview").bounding_box()
+            assert box["y"] + box["height"] <= most, name
+            chart = page.locator(".dots-of .dot, .matrix .cell").first.bounding_box()
+            assert width == 390 or chart["y"] < 800, name
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), name
+            if width == 1280:
+                page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+                found = Axe().run(page).response["violations"]
+                assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == [], name
+            page.close()
+
+
+@pytest.mark.browser
+def test_a_tile_opens_the_fold_of_its_check_by_keyboard(browser, judged, tmp_path):
+    record = judged["pairs"]["slot-locked"]
+    (tmp_path / "pairs.html").write_text(pairs.render_pairs_html(record), encoding="utf-8")
+    page = browser.new_page()
+    page.goto((tmp_path / "pairs.html").as_uri())
+    tile = next(one for one in pairs.tiles(record) if one.name == "Position")
+    row = page.locator(f"#{tile.anchor}")
+    assert not row.is_visible()
+    page.locator(f'.tiles a[href="#{tile.anchor}"]').focus()
+    page.keyboard.press("Enter")
+    row.wait_for(state="visible")
+    assert tile.value in row.inner_text()
+    page.close()
