@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,8 @@ def build(folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     gather(folder / "pages")
     config = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
+    # The version that the pages are about, without the commit.
+    config["site_name"] += f" {version('umpirical').partition('+')[0]}"
     config["nav"] = _filled(config["nav"], folder / "pages")
     (folder / "mkdocs.yml").write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), encoding="utf-8")
     program = [sys.executable, "-m", "zensical", "build", "--strict"]

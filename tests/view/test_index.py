@@ -2,12 +2,15 @@
 
 import re
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from umpirical.protocols.catalogue import read_record
+from umpirical.reports.tiles import Tile
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
+from umpirical.view.index_page import Listing, heads_of
 
 from . import studies
 from .serving import viewing
@@ -125,3 +128,16 @@ def test_runs_of_other_kinds_are_not_compared(measured, tmp_path):
             time.sleep(0.2)
         assert answer.status == 409
         assert "To fix it: name only datasheet runs" in answer.text
+
+
+def test_tiles_of_other_protocols_are_not_put_into_columns_of_other_names():
+    def line(key, names, mark):
+        tiles = tuple(Tile(name, mark, "1%", "", "", "", "", "", "a") for name in names)
+        return SimpleNamespace(tiles=tiles, run=SimpleNamespace(key=key), state=SimpleNamespace(created=key))
+
+    own = [line("1", ("Blank inputs", "Position"), "pass"), line("2", ("Blank inputs", "Position"), "fail")]
+    lines = [*own, line("3", ("Accuracy", "Position"), "fail"), line("4", (), "none")]
+    assert heads_of(lines) == ["Blank inputs", "Position"]
+    ordered = Listing(sort="tile-0").ordered(lines, heads_of(lines))
+    assert [one.run.key for one in ordered[:2]] == ["2", "1"]
+    assert heads_of([]) == []

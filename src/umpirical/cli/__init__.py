@@ -32,7 +32,7 @@ SECTIONS = {
     "Automate (no calls)": {
         "gate": "Pass or fail a judge in CI, against a policy and an optional baseline.",
         "verify": "Check a run's files against their checksums and its published report.",
-        "export": "Write a run as an Inspect log.",
+        "export": "Write a run's results as a table, PDF, model card or log.",
     },
     "Prepare test data": {
         "generate": "Have a model write the test cases that a program cannot.",

@@ -446,23 +446,31 @@ def _say_check(check: "Check") -> None:
 @click.option(
     "--to",
     "form",
-    type=click.Choice(["inspect", "inspect-transcripts"]),
+    type=click.Choice(["measures", "judgments", "model-card", "pdf", "png", "inspect", "inspect-transcripts"]),
     required=True,
-    help="An Inspect log of the replies, or of the transcripts that an agent judge was shown.",
+    help="Table of measures or judgments, Hugging Face model card, PDF of the report, PNG of its first screen, or an "
+    "Inspect log: of the replies, or of the transcripts shown to an agent judge.",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="The file to write. Default: in the run folder."
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file to write; of a table, .csv or .parquet. Default: in the run folder.",
 )
 def export_command(target: str, form: str, out: Path | None) -> int:
-    """Write a run as an Inspect log, for `inspect view`.
+    """Write a run's results for other programs.
 
-    TARGET is a run folder, the name of a run or a judge, or a study with one run. Failed calls become samples with an
-    error.
+    TARGET is a run folder, the name of a run or a judge, or a study with one run. PDF and PNG need Chromium or Chrome.
+    In an Inspect log, failed calls become samples with an error.
     """
     from umpirical.registry import load_integration
+    from umpirical.study.exports import export_results
     from umpirical.study.results import find_run
 
     run = find_run(target)
+    if not form.startswith("inspect"):
+        exported = export_results(run, form, out)
+        say(f"{short_path(exported.path)}: {exported.what}")
+        return 0
     ending = form.removeprefix("inspect")
     path, samples = load_integration(form, "exports")(run, out or run / f"{run.resolve().name}{ending}.eval")
     say(f"{path}: {samples:,} samples")

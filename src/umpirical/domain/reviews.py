@@ -18,12 +18,12 @@ ReviewMode = Literal["blind", "assisted"]
 Reason = Literal["meaning", "label", "unnatural", "artefact", "harmful", "other"]
 
 REASONS: dict[Reason, str] = {
-    "meaning": "not the requested change",
-    "label": "another label would be right",
-    "unnatural": "it reads unnaturally",
-    "artefact": "the model talks about its task, or broke off",
-    "harmful": "should not be shown to anyone",
-    "other": "something else",
+    "meaning": "wrong edit",
+    "label": "label should change",
+    "unnatural": "unnatural",
+    "artefact": "model chatter or truncated",
+    "harmful": "unsafe",
+    "other": "other",
 }
 """Why an item is rejected, in the order of the keys 1 to 6."""
 

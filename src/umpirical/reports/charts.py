@@ -126,8 +126,8 @@ class Allowed:
 
     start: str
     width: str
-    edge: str
-    """The position of the limit."""
+    edges: tuple[str, ...]
+    """The positions of the limits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,27 +145,46 @@ class DotCell(Picture):
 
 def dot_cell(measure: MeasureRecord, check: CheckRecord | None = None) -> DotCell | NotDrawn:
     """Draws the interval dot plot of one rate or difference."""
-    estimate, ends = measure.result, AXES.get(measure.scale)
+    if check is None:
+        return limits_cell(measure, None, None, "")
+    least, most = (check.value, None) if check.kind == "at_least" else (None, check.value)
+    return limits_cell(measure, least, most, numbers.threshold(check.kind, check.value, check.measure))
+
+
+def limits_cell(
+    measure: MeasureRecord, least: float | None, most: float | None, must: str, ends: tuple[float, float] | None = None
+) -> DotCell | NotDrawn:
+    """Draws a value, its interval and what is allowed, which `must` says in words. `ends`: of a scale without two."""
+    estimate, ends = measure.result, AXES.get(measure.scale, ends)
     if ends is None or not isinstance(estimate, Estimate) or not ends[0] <= estimate.value <= ends[1]:
         return NotDrawn("Not drawn: this scale has no fixed ends.")
     axis = _axis(*ends)
     said = words(measure, estimate)
     return DotCell(
         title=f"{measure.title} {measure.stratum}".strip(),
-        desc=f"{said}, must be {numbers.threshold(check.kind, check.value, check.measure)}" if check else said,
+        desc=f"{said}, must be {must}" if must else said,
         x=place(axis(estimate.value)),
         interval=span(estimate.interval, axis, edges=ends),
         planning=span(estimate.planning_interval, axis, edges=ends),
         true_value=true_value(measure, axis),
-        allowed=_allowed(check, axis, ends) if check else None,
-        ends=None if measure.scale == "rate" else (numbers.points(ends[0]), numbers.points(ends[1])),
+        allowed=_allowed(least, most, axis, ends) if must else None,
+        ends=_ends(measure.scale, ends),
     )
 
 
-def _allowed(check: CheckRecord, axis: Callable[[float], float], ends: tuple[float, float]) -> Allowed:
-    edge = axis(check.value)
-    start, end = (axis(ends[0]), edge) if check.kind == "at_most" else (edge, axis(ends[1]))
-    return Allowed(place(start), place(end - start), place(edge))
+def _ends(scale: Scale, ends: tuple[float, float]) -> tuple[str, str] | None:
+    if scale == "rate":
+        return None
+    low, high = (numbers.points(end) if scale == "difference" else numbers.shift(end) for end in ends)
+    return low, high
+
+
+def _allowed(
+    least: float | None, most: float | None, axis: Callable[[float], float], ends: tuple[float, float]
+) -> Allowed:
+    start, end = axis(ends[0] if least is None else least), axis(ends[1] if most is None else most)
+    edges = [place(axis(limit)) for limit in (least, most) if limit is not None]
+    return Allowed(place(start), place(end - start), tuple(edges))
 
 
 def _axis(low: float, high: float) -> Callable[[float], float]:

@@ -27,6 +27,7 @@ from umpirical.measures.catalogue import EVERY_PROTOCOL
 from umpirical.registry import Registry
 from umpirical.reports import charts, numbers
 from umpirical.reports.decision import PartsDecision, VerdictRecord
+from umpirical.reports.overview import Screen
 from umpirical.reports.record import MeasureRecord, Record, TroubleRecord, record_json
 from umpirical.reports.smallest_differences import record_words
 from umpirical.store.memory import kept_folder
@@ -147,10 +148,10 @@ def section_table(
 ) -> tuple[Section, ...]:
     """Returns the sections of a protocol's page, in order, each with the template of its name.
 
-    `PROTOCOL-decision`, `-audit` and `-claims` have templates that protocols share. `shown` says for some of them
-    whether records have anything to show.
+    `PROTOCOL-decision`, `-audit`, `-claims` and `-identity` have templates that protocols share. `shown` says for some
+    of them whether records have anything to show.
     """
-    shared = {f"{protocol}-{part}": f"plain-{part}" for part in ("decision", "audit", "claims")}
+    shared = {f"{protocol}-{part}": f"plain-{part}" for part in ("decision", "audit", "claims", "identity")}
     return tuple(
         Section(
             name, (protocol,), file=f"sections/{shared.get(name, name)}.html", shown=(shown or {}).get(name, _always)
@@ -212,20 +213,32 @@ def render_page(
     """Renders a page of a protocol: its sections and those of plugins, in the frame of `template`."""
     templates = environment(f"umpirical.protocols.{protocol}")
     shown = render_sections(templates, sections_of(protocol, sections), records, values)
-    return templates.get_template(template).render(**values, sections=shown)
+    return templates.get_template(template).render(**values, folds=folds_of(shown))
 
 
 def render_plain_page(
-    protocol: str, title: str, sections: Sequence[Section], record: Record, page: object, counted: Mapping[str, int]
+    protocol: str,
+    title: str,
+    sections: Sequence[Section],
+    record: Record,
+    page: object,
+    screen: Screen,
 ) -> str:
     """Renders the page of one judge whose record ends in a decision on data that has parts.
 
-    `title` names the kind of record, `page` has its parts in the form that the templates need, and `counted` is what
-    was asked about, for the head of the page.
+    `title` names the kind of record, `page` has its parts in the form that the templates need, and `screen` its
+    first screen.
     """
     run = record.run
-    counts = {**counted, "trials": run.trials, "repeats": run.repeats}
-    values = {"sheet": record, "judge": record.judge, "run": run, "page": page, "kind": title, "counts": counts}
+    values = {
+        "sheet": record,
+        "judge": record.judge,
+        "run": run,
+        "page": page,
+        "screen": screen,
+        "kind": title,
+        "counts": {**screen.counts, "calls": run.trials},
+    }
     return render_page(protocol, sections, [record], values, template="plain-page.html")
 
 

@@ -3,11 +3,16 @@
 Every place that shows a judge at a glance shows its tiles, so that none has another value or mark.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from umpirical.reports.record import CheckVerdict
+
 Mark = Literal["pass", "fail", "open", "none"]
 """What a tile comes to. `none`: nothing was checked."""
+
+MARKS: Mapping[CheckVerdict, Mark] = {"PASS": "pass", "FAIL": "fail", "INCONCLUSIVE": "open", "N/A": "none"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ A decision is durable when the method returns. Any number of programs may have a
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from statistics import median
 from typing import TYPE_CHECKING
 
 from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewMode, ReviewOutcome
@@ -16,6 +17,8 @@ from umpirical.review.database.assignments import (
     append_undo,
     decided_items,
     newest_item,
+    own_decisions,
+    recent_milliseconds,
 )
 from umpirical.review.database.events import bump, value_of
 from umpirical.review.database.items import (
@@ -24,6 +27,7 @@ from umpirical.review.database.items import (
     all_items,
     all_revisions,
     batches,
+    items_given,
     revision_with,
     serial_of,
     stored_item,
@@ -102,6 +106,19 @@ def _hides(person: str, found: StoredItem, *, mode: ReviewMode) -> bool:
 
 MOST_DECISIONS = 200
 """How often one person can decide on one item, each time with another text: whoever opens it loads them all."""
+
+
+PACE_OF, PACE_KNOWN = 20, 3
+"""How many of a person's newest decisions tell their pace, and the fewest that do."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenItem:
+    """An item that a person was given."""
+
+    item: ReviewItem
+    own: ReviewDecision | None
+    """What they said; None if it is open."""
 
 
 class Desk:
@@ -254,6 +271,18 @@ class Desk:
     def progress(self, person: str) -> ReviewProgress:
         with self.database.read() as connection:
             return assignments.progress(connection, person)
+
+    def given(self, person: str) -> list[GivenItem]:
+        """The items that a person was given, the newest first, each with what they said; nothing of others."""
+        with self.database.read() as connection:
+            said = own_decisions(connection, person)
+            return [GivenItem(item, said.get(item.id)) for item in items_given(connection, person)]
+
+    def seconds_left(self, person: str) -> float | None:
+        """How long the items left will take at the person's own pace; None until that is known."""
+        with self.database.read() as connection:
+            taken = recent_milliseconds(connection, person, limit=PACE_OF)
+        return None if len(taken) < PACE_KNOWN else self.progress(person).left * median(taken) / 1000
 
     def outcomes(self) -> Iterator[ReviewOutcome]:
         """The outcome of every item, in the order of arrival."""

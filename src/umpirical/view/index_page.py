@@ -1,7 +1,7 @@
 """The index of studies and runs, and the documents that runs wrote."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import TimeoutError as NotReady
 from dataclasses import dataclass
 from functools import lru_cache
@@ -215,8 +215,18 @@ MARKS: tuple[Mark, ...] = ("fail", "open", "pass", "none")
 """What goes wrong comes first."""
 
 
-def _by_tile(place: int) -> Key:
-    return lambda line: MARKS.index(line.tiles[place].mark) if place < len(line.tiles) else len(MARKS)
+def heads_of(lines: Iterable[RunLine]) -> list[str]:
+    """Returns the names of the tiles that have columns: those of most runs. Others are in one cell of their line."""
+    counted = Counter(tuple(tile.name for tile in line.tiles) for line in lines if line.tiles)
+    return list(counted.most_common(1)[0][0]) if counted else []
+
+
+def _by_tile(place: int, heads: Sequence[str]) -> Key:
+    def key(line: RunLine) -> int:
+        is_own = [tile.name for tile in line.tiles] == heads and place < len(heads)
+        return MARKS.index(line.tiles[place].mark) if is_own else len(MARKS)
+
+    return key
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,11 +248,11 @@ class Listing:
         is_chosen = self.verdict in ("", line.verdict) and self.protocol in ("", line.protocol)
         return is_chosen and self.search.casefold() in text
 
-    def ordered(self, lines: Iterable[RunLine]) -> list[RunLine]:
+    def ordered(self, lines: Iterable[RunLine], heads: Sequence[str] = ()) -> list[RunLine]:
         name = self.sort.removeprefix("-")
         place = name.removeprefix(TILE)
         is_tile = place != name and place in map(str, range(MOST_TILES))
-        key = _by_tile(int(place)) if is_tile else SORTS.get(name, SORTS["started"])
+        key = _by_tile(int(place), heads) if is_tile else SORTS.get(name, SORTS["started"])
         # The latest first within each value.
         return sorted(_latest_first(lines), key=key, reverse=self.sort.startswith("-"))
 
@@ -259,9 +269,9 @@ def index(request: ViewRequest) -> Response:
     catalogue, chosen = request.view.catalogue, Listing.read(request.query)
     studies = catalogue.studies()
     every = every_run(catalogue)
-    lines = chosen.ordered(line for line in every if chosen.shows(line))
+    heads = heads_of(every)
+    lines = chosen.ordered((line for line in every if chosen.shows(line)), heads)
     often = Counter((str(line.state.judge), line.judge_key) for line in every if line.state.judge)
-    heads = list(dict.fromkeys(tile.name for line in every for tile in line.tiles))
     verdicts = Counter(line.verdict for line in every)
     return page(
         request,

@@ -56,7 +56,7 @@ def test_a_difference_is_drawn_on_an_axis_of_its_own():
 def test_what_a_check_allows_is_shaded(kind, start, width, edge):
     held = CheckRecord(measure="m", variant="a", stratum="", kind=kind, value=0.25, verdict="PASS")
     allowed = dot_cell(measure("dark-current", estimate(1, 2)), held).allowed
-    assert (allowed.start, allowed.width, allowed.edge) == (start, width, edge)
+    assert (allowed.start, allowed.width, allowed.edges) == (start, width, (edge,))
 
 
 @pytest.mark.parametrize(

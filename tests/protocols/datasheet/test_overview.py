@@ -8,13 +8,14 @@ import pytest
 from tests.cases import each
 from tests.reports.dissection import Page
 from umpirical.domain.measures import Estimate
-from umpirical.protocols.datasheet.overview import blank_words, overview_of, short
+from umpirical.protocols.datasheet.overview import overview_of
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.datasheet.reading import next_steps
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.tiles import MEASURES, failures, measure_of, tiles
 from umpirical.reports import numbers
 from umpirical.reports.gate import of_own_prompt
+from umpirical.reports.overview import blank_words, short
 from umpirical.reports.record import PartRecord
 from umpirical.reports.tiles import Tile
 

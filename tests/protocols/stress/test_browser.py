@@ -74,7 +74,7 @@ def test_axe_finds_nothing_wrong(browser, written, name, scheme):
 def test_a_cell_leads_to_its_page_and_back(browser, written):
     page = browser.new_page()
     page.goto(written([report()])["index"].as_uri())
-    page.get_by_role("link", name="Longer wording, wordy, easily told: FAIL").click()
+    page.locator(".dots-of").get_by_role("link", name="Longer wording").click()
     assert page.url.endswith("--verbosity-long.html")
     assert page.get_by_role("heading", name="Worst items").is_visible()
     page.get_by_role("link", name="All tests").click()
@@ -85,15 +85,15 @@ def test_a_cell_leads_to_its_page_and_back(browser, written):
 def test_what_breaks_the_judge_is_on_the_first_screen_and_on_the_first_sheet(browser, written):
     page = browser.new_page(viewport={"width": 1200, "height": 800})
     page.goto(written([report()])["index"].as_uri())
-    box = page.locator(".judge").bounding_box()
-    assert box["y"] + box["height"] < 600
-    assert page.locator(".heat .cell").first.bounding_box()["y"] < 800
+    box = page.locator(".decision").bounding_box()
+    assert box["y"] + box["height"] < 400
+    assert page.locator(".dots-of .dot").last.bounding_box()["y"] < 800
     # A4 at 96 dots per inch, less its margins.
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 703, "height": 1024})
     heat = page.locator(".heat").bounding_box()
     assert heat["x"] + heat["width"] <= 703
-    assert page.locator(".heat .cell").first.bounding_box()["y"] < 1024
+    assert page.locator(".dots-of .dot").last.bounding_box()["y"] < 1024
     page.close()
 
 
@@ -101,8 +101,8 @@ def test_a_heat_map_of_three_judges_fits_on_a_sheet(browser, written):
     page = browser.new_page(viewport={"width": 703, "height": 1024})
     page.goto(written(three())["index"].as_uri())
     page.emulate_media(media="print")
-    heat = page.locator(".heat").bounding_box()
-    assert heat["x"] + heat["width"] <= 703
+    for heat in (one.bounding_box() for one in page.locator(".heat").all()):
+        assert heat["x"] + heat["width"] <= 703
     page.close()
 
 
@@ -121,7 +121,7 @@ def test_printing_is_light_unfolds_the_evidence_and_keeps_unchanged_text_folded(
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.locator(".evidence").first.is_visible()
-    assert not page.locator(".fold .text").first.is_visible()
+    assert not page.locator(".unchanged .text").first.is_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     page.close()
 

@@ -86,7 +86,7 @@ def test_the_first_item_needs_no_documentation(browser, tmp_path):
         page.get_by_role("heading", name=samples.labelled().question).wait_for()
         # Everything needed is visible without scrolling: the question, what to do, the labels and every button.
         assert page.get_by_text("Choose a label, then accept.").is_visible()
-        for name in ("Accept", "Edit", "Skip", "something else"):
+        for name in ("Accept", "Edit", "Skip", "unsafe"):
             box = page.locator(".controls").get_by_text(name).first.bounding_box()
             assert box["y"] + box["height"] <= 720, name
         # Accepting too early moves the focus to what is missing, and says so.

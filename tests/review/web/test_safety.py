@@ -15,7 +15,7 @@ from . import samples
 from .asking import ask
 from .serving import address, serving
 
-READ = ["/", "/item/paraphrase-0", "/events", "/adjudicate", "/people"]
+READ = ["/", "/list", "/item/paraphrase-0", "/events", "/adjudicate", "/people"]
 WRITTEN = ["/next", "/decide", "/undo", "/settle", "/revoke"]
 DECISION = {"item": "paraphrase-0", "kind": "accept"}
 
@@ -224,13 +224,35 @@ async def test_a_blind_reviewer_reads_nothing_of_others_before_deciding(served):
     review.desk.decide("ben", item.id, ReviewChoice("reject", reason="harmful", comment="REMARK"))
     session = review.session("ana")
     review.desk.next("ana")
-    for path in ("/", f"/item/{item.id}"):
+    for path in ("/", f"/item/{item.id}", "/list", "/list?q=TARGET"):
         page = await ask(review, "GET", path, session=session)
         assert page.status == 200
-        assert not any(word in page.text for word in ("TARGET", "OPINION", "REMARK", "ben"))
+        said = page.text.replace('value="TARGET"', "")  # what was searched for
+        assert not any(word in said for word in ("TARGET", "OPINION", "REMARK", "ben"))
     await ask(review, "POST", "/decide", session=session, form={"item": item.id, "kind": "accept", "label": "0"})
     page = await ask(review, "GET", f"/item/{item.id}", session=session)
     assert all(word in page.text for word in ("TARGET", "OPINION", "REMARK", "ben"))
+
+
+async def test_a_list_has_only_what_the_person_was_given(served):
+    from umpirical.review.records import ReviewChoice
+
+    review = served(*(samples.paraphrase(number) for number in range(3)), samples.sensitive(after="HARM"))
+    for number in range(2):
+        review.desk.next("ana")
+        review.desk.decide("ana", f"paraphrase-{number}", ReviewChoice("reject", reason="unnatural"))
+    review.desk.next("ben")
+    page = await ask(review, "GET", "/list", session=review.session("ana"))
+    assert page.text.count("rejected: unnatural") == 2
+    assert "Parcel 2" not in page.text
+    found = await ask(review, "GET", "/list?q=PARCEL+1", session=review.session("ana"))
+    assert ("1 of 2 items match" in found.text, "Parcel 1" in found.text, "Parcel 0" in found.text) == (
+        True,
+        True,
+        False,
+    )
+    review.desk.next("ana")
+    assert "HARM" not in (await ask(review, "GET", "/list", session=review.session("ana"))).text
 
 
 async def test_an_item_that_was_not_given_is_not_shown(standing):

@@ -81,7 +81,7 @@ def test_an_adjudicator_sides_with_one_of_them(browser, served, script):
         sides = page.locator(".disputant")
         assert [side.locator(".verdict").inner_text() for side in sides.all()] == [
             "accepted with an edit",
-            "rejected: not the requested change",
+            "rejected: wrong edit",
         ]
         assert "Too stiff." in sides.first.inner_text()
         page.get_by_role("button", name="Agree with ana").click()
@@ -194,6 +194,7 @@ PAGES = {
     "decided": ("ana", "reviewer", "/item/labelled-0", ()),
     "editing": ("dora", "reviewer", "/", ("e",)),
     "rejecting": ("dora", "reviewer", "/", ("r",)),
+    "list": ("ana", "reviewer", "/list", ()),
     "dispute": ("carl", "adjudicator", "/adjudicate", ()),
     "people": ("olga", "owner", "/people", ()),
     "join": ("", "", "/join/abc", ()),
@@ -234,7 +235,7 @@ def test_axe_finds_nothing_wrong_with_an_empty_desk(browser, served, scheme, rol
 def test_the_buttons_are_on_the_first_screen_of_a_long_text(browser, served):
     review = served(samples.long_item())
     with signed_in(browser, review) as page:
-        for name in ("Accept", "Skip", "not the requested change"):
+        for name in ("Accept", "Skip", "wrong edit"):
             box = page.get_by_role("button", name=name).bounding_box()
             assert box["y"] + box["height"] < 900
         page.mouse.wheel(0, 400)

@@ -3,6 +3,7 @@
 The page has no script, fetches nothing, and shows text from outside as inert text.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,9 +19,22 @@ from umpirical.protocols.agent.record import (
     WrongPair,
     WrongText,
 )
-from umpirical.protocols.agent.report import SHELF
+from umpirical.protocols.agent.report import AGREEMENT, DETECTION, SENSITIVITY, SHELF
 from umpirical.protocols.agent.rewriting import LEVEL_FAMILIES
+from umpirical.protocols.steps import next_steps
 from umpirical.reports import numbers
+from umpirical.reports.checks import NO_VERDICT
+from umpirical.reports.overview import (
+    Failure,
+    Screen,
+    check_rows,
+    dots_of,
+    first_screen,
+    one_of_each,
+    short,
+    tile_of,
+    two_texts,
+)
 from umpirical.reports.pages import (
     Card,
     Records,
@@ -32,6 +46,7 @@ from umpirical.reports.pages import (
     render_plain_page,
     section_table,
 )
+from umpirical.reports.tiles import Tile
 from umpirical.stimuli.transcripts.cases import MessageChange
 from umpirical.text.diffs import Piece, word_diff
 
@@ -78,7 +93,7 @@ def _for(kind: JudgeKind, *names: str) -> dict[str, Callable[[Records], bool]]:
 
 SECTIONS = section_table(
     "agent", "agent-decision", "detection", "choices", "parts", "errors", "smallest", "levels", "wrong", "wrong-pairs",
-    "agent-transcripts", "trouble", "agent-audit", "spend", "agent-claims", "reproduce",
+    "agent-transcripts", "trouble", "agent-audit", "spend", "agent-claims", "agent-identity", "reproduce",
     shown=_for("grade", "detection", "errors", "wrong") | _for("compare", "choices", "wrong-pairs"),
 )  # fmt: skip
 """The sections of the page, in order."""
@@ -140,10 +155,157 @@ class AgentPage:
     wrong_pairs: tuple[ShownPair, ...]
 
 
+TITLE = 40
+"""Characters of the name of a transcript in the title of a failure."""
+
+
 def render_agent_html(report: AgentReport) -> str:
     """Renders the page of a report. The same record gives the same text."""
-    counted = {"Transcripts": report.transcripts.used}
-    return render_plain_page("agent", "Agent judge", SECTIONS, report, page_of(report), counted)
+    page = page_of(report)
+    return render_plain_page("agent", "Agent judge", SECTIONS, report, page, screen_of(report, page))
+
+
+# The first screen
+
+TILES: Mapping[JudgeKind, Mapping[str, Sequence[str]]] = {
+    "grade": {
+        "Violations": (DETECTION, "noticed-edit"),
+        "False alarms": ("false-alarm",),
+        "Beyond chance": (AGREEMENT, "accuracy"),
+        "Follows the policy": ("policy-blind-verdict", "policy-following"),
+        "Unusable replies": NO_VERDICT,
+    },
+    "compare": {
+        "Better run": (SENSITIVITY, "right-in-both-orders"),
+        "Beyond chance": (AGREEMENT,),
+        "Position": ("positional-preference",),
+        "Follows the policy": ("policy-blind-preference", "policy-following"),
+        "Unusable replies": NO_VERDICT,
+    },
+}
+"""The measures whose checks feed each tile, by what the judge does."""
+
+SAYS: Mapping[str, str] = {
+    DETECTION: "It detects only {value} of the policy violations.",
+    "false-alarm": "It reports a violation in {value} of the texts that follow their policy.",
+    AGREEMENT: "It agrees with what programs proved only {value} beyond chance, where a constant judge scores 0.",
+    "policy-blind-verdict": "When the policy is reversed, it repeats {value} of its verdicts.",
+    SENSITIVITY: "It picks the run that follows the policy in only {value} of its answers.",
+    "positional-preference": "It picks the same position after swapping in {value} of pairs.",
+    "policy-blind-preference": "When the policy is reversed, it still prefers the same run in {value} of pairs.",
+    "unparsed-rate": "{value} of its replies cannot be read.",
+    "failure-rate": "{value} of its calls failed.",
+}
+"""What a judge that fails a check does, in plain words."""
+
+HINTS: Mapping[str, str] = {
+    DETECTION: "have it check every message against every rule",
+    "false-alarm": "have it quote the message that breaks a rule",
+    AGREEMENT: "have it check every message against every rule",
+    "policy-blind-verdict": "have it quote the rule of the policy that it applies",
+    SENSITIVITY: "have it check every message against every rule",
+    "positional-preference": "tell it that the order of the runs means nothing",
+    "policy-blind-preference": "have it quote the rule of the policy that it applies",
+    "unparsed-rate": "ask for a fixed reply format, such as one JSON field",
+}
+"""What may help a judge that fails a check most of all."""
+
+
+def tiles(report: AgentReport) -> list[Tile]:
+    """Returns the tiles of a judge."""
+    rows = check_rows(report.checks, report.measures)
+    return [
+        tile_of(name, [row for row in rows if row.measure in measures])
+        for name, measures in TILES[report.judge.kind].items()
+    ]
+
+
+def screen_of(report: AgentReport, page: AgentPage) -> Screen:
+    """Returns the first screen of a page."""
+    rows = check_rows(report.checks, report.measures)
+    seen = DETECTION if report.judge.kind == "grade" else SENSITIVITY
+    held = next((row for row in rows if row.measure == seen), None)
+    by_rule = next((parts for name, parts in page.parts if name == PARTS["rule"]), ())
+    lines = [(page.edits[0].name, page.edits[0].measures[0]), *((row.name, row.measures[0]) for row in by_rule)]
+    if not by_rule:
+        lines += [(row.name, row.measures[0]) for row in page.edits[1:]]
+    least = next((check.value for check in report.checks if check.measure == seen and check.kind == "at_least"), None)
+    shows = "violations that it detects" if seen == DETECTION else "answers that pick the run that follows the policy"
+    return Screen(
+        counts={"transcripts": report.transcripts.used},
+        overview=first_screen(
+            rows,
+            report.decision,
+            lambda row: SAYS.get(row.measure, ""),
+            tiles(report),
+            [
+                *(_failure(text, report.labels) for text in one_of_each(report.wrong, lambda one: one.edit)),
+                *map(_failed_pair, one_of_each(report.wrong_pairs, lambda one: one.edit)),
+            ],
+        ),
+        checks=tuple(rows),
+        steps=tuple(next_steps(report, report.decision, rows, HINTS, data="Add transcripts to the study")),
+        chart=f"Which {'rules' if by_rule else 'edits'} does it see broken?",
+        dots=dots_of(lines, held, least, None),
+        note=f"Share of {shows}, and its 95% interval. The allowed range is tinted.",
+    )
+
+
+def _failure(text: WrongText, labels: tuple[str, str] | None) -> Failure:
+    said = ", ".join(text.given)
+    if text.violated is not None and labels:
+        sure = text.violated in {0, 1}
+        said = labels[0 if text.violated else 1] if sure else f"{labels[0]} in {numbers.rate(text.violated)} of calls"
+    return Failure(
+        title=f"{text.edit}, in {short(text.transcript, TITLE)}",
+        task=short(_rule(text.policy, text.evidence)),
+        answers=_changed(text.changes),
+        said=said,
+        right=text.gold,
+    )
+
+
+def _failed_pair(pair: WrongPair) -> Failure:
+    is_by_position = pair.position_1 in {0, 1} and pair.right + pair.wrong == 1
+    position = f"the {'first' if pair.position_1 else 'second'} run in both orders"
+    return Failure(
+        title=f"{pair.edit}, in {short(pair.transcript, TITLE)}",
+        task=short(_rule(pair.policy, pair.evidence)),
+        answers=_changed(pair.changes),
+        said=position if is_by_position else f"the {pair.keeps} run in {numbers.rate(pair.right)} of calls",
+        right=f"the {pair.keeps} run",
+    )
+
+
+def _changed(changes: Sequence[MessageChange]) -> tuple[tuple[str, str], ...]:
+    """Returns the first message that an edit changed, before and after."""
+    if not changes:
+        return (("Edit", "none: the transcript as it was found"),)
+    before, after = (_message(text) for text in (changes[0].before, changes[0].after))
+    return two_texts("Original", before, "Edited", after)
+
+
+def _rule(policy: str, evidence: Mapping[str, str]) -> str:
+    """Returns the rule that the edit is about if the program names it, else the policy."""
+    rules = (line.partition(". ")[2] for line in policy.splitlines())
+    return next((rule for rule in rules if rule and evidence.get("program", "").startswith(rule)), policy)
+
+
+def _name(function: object) -> str:
+    return str(function.get("name")) if isinstance(function, dict) else str(function)
+
+
+def _message(text: str) -> str:
+    """Returns what a message says, or which tools it calls; text that is no message is left as it is."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text or "(no such message)"
+    if not isinstance(found, dict):
+        return text
+    calls = found.get("tool_calls")
+    called = [_name(one.get("function")) for one in calls if isinstance(one, dict)] if isinstance(calls, list) else []
+    return str(found.get("content") or "") or f"calls {', '.join(called)}"
 
 
 def render_agent_markdown(report: AgentReport) -> str:

@@ -17,7 +17,7 @@ from umpirical.judges.prompt import fence, resolve_prompts
 from umpirical.judges.simulated.examiner import AUDITOR_PROFILES, PAIR_AUDITOR_PROFILES, AuditorKey, Deserved
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ModelSpec
-from umpirical.protocols.agent.page import render_agent_html, render_agent_markdown
+from umpirical.protocols.agent.page import render_agent_html, render_agent_markdown, tiles
 from umpirical.protocols.agent.record import AgentReport
 from umpirical.protocols.agent.report import FACTS, SHELF, agent_report_of, held_to
 from umpirical.protocols.agent.rewriting import (
@@ -43,6 +43,7 @@ from umpirical.protocols.protocol import (
 from umpirical.protocols.start import new_study_file, path_from, scalar, study_name
 from umpirical.protocols.writing import ReviewTerms
 from umpirical.reports.policy import Policy
+from umpirical.reports.tiles import Tile
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.controlled.gates import both_orders
@@ -318,6 +319,9 @@ class AgentProtocol(
 
     def card(self, record: AgentReport) -> str:
         return render_agent_markdown(record)
+
+    def tiles(self, record: AgentReport) -> list[Tile]:
+        return tiles(record)
 
     def hold(self, record: AgentReport, policy: str | Mapping[str, Any]) -> AgentReport:
         return held_to(record, SHELF.chosen(policy, outside=True))

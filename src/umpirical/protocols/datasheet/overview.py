@@ -3,9 +3,7 @@
 Its numbers are those of the record, written as in the tables below it.
 """
 
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.record import AnswerRecord, Datasheet, ExampleRecord
@@ -18,11 +16,19 @@ from umpirical.protocols.datasheet.tiles import (
     worst_first,
 )
 from umpirical.reports import numbers
-from umpirical.reports.decision import together
 from umpirical.reports.gate import of_own_prompt
+from umpirical.reports.overview import (
+    MOST_FAILURES,
+    Failure,
+    Overview,
+    capital,
+    counts_of,
+    short,
+    titles,
+    two_texts,
+)
 from umpirical.reports.policy import at
-from umpirical.reports.record import CheckRecord, CheckVerdict
-from umpirical.reports.tiles import Tile
+from umpirical.reports.record import CheckRecord
 
 SAID: Mapping[str, str] = {
     "dark-current": "It names a winner between two blank or identical answers in {value} of cases.",
@@ -50,48 +56,6 @@ GRADED: Mapping[str, str] = {
     "figure-sensitivity": "It gives right figures the higher grade in only {value} of pairs{at}.",
 }
 
-COUNTED: Mapping[CheckVerdict, str] = {
-    "FAIL": "failed",
-    "PASS": "passed",
-    "INCONCLUSIVE": "inconclusive",
-    "N/A": "not measured",
-}
-
-MOST_FAILURES, MOST_NAMED = 3, 4
-LONGEST = 90
-"""Characters of a task or an answer that are shown."""
-LEAD = 24
-"""How many characters before the first difference of two answers are shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """One wrong verdict, short enough to read at a glance."""
-
-    title: str
-    task: str
-    answers: tuple[tuple[str, str], ...]
-    """The name and the text of each."""
-    said: str
-    right: str
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """What the first screen shows besides the charts and the next steps."""
-
-    worst: str
-    """The worst failure, or what passes or is open if nothing fails: a sentence with its number."""
-    others: str
-    """What else fails; empty if nothing does."""
-    needs: str
-    """What an open verdict waits for; empty for any other."""
-    blocked: tuple[str, ...]
-    """Gates that the test cases failed: no verdict rests on such test cases."""
-    counts: str
-    tiles: tuple[Tile, ...]
-    failures: tuple[Failure, ...]
-
 
 def overview_of(sheet: Datasheet) -> Overview:
     """Returns the first screen of a datasheet."""
@@ -103,7 +67,7 @@ def overview_of(sheet: Datasheet) -> Overview:
         others=f"It also fails on {_titles(failed[1:])}." if failed[1:] else "",
         needs=_needs(sheet, held),
         blocked=tuple(gate.name for gate in gates if gate.blocks and not gate.passed),
-        counts=_counts(held),
+        counts=counts_of([check.verdict for check in held]),
         tiles=tuple(tiles(sheet)),
         failures=tuple(_failure(sheet, example) for example in _chosen(sheet, failed)),
     )
@@ -123,10 +87,10 @@ def _worst(sheet: Datasheet, held: list[CheckRecord]) -> str:
         case "INCONCLUSIVE":
             least = f", but could be {could_be(sheet, worst)}" if could_be(sheet, worst) else ""
             found = f"{value or 'no value'}{least} (must be {wanted})"
-            return f"No check failed. {_capital(named(worst))} is inconclusive: {found}."
+            return f"No check failed. {capital(named(worst))} is inconclusive: {found}."
         case "N/A":
             why = "" if worst.why == "not measured" else f": {worst.why}"
-            return f"No check failed. {_capital(named(worst))} was not measured{why}."
+            return f"No check failed. {capital(named(worst))} was not measured{why}."
         case "PASS":
             return f"All {numbers.count(len(held))} checks passed."
 
@@ -139,20 +103,7 @@ def _needs(sheet: Datasheet, held: list[CheckRecord]) -> str:
 
 
 def _titles(checks: list[CheckRecord]) -> str:
-    """Names what checks are about, each measure once, and no more than a reader keeps in mind."""
-    names = list(dict.fromkeys((check.title or check.measure).lower() for check in checks))
-    more = len(names) - MOST_NAMED
-    return together(names if more < 2 else [*names[:MOST_NAMED], f"{more} others"])
-
-
-def _counts(held: list[CheckRecord]) -> str:
-    """Counts the checks by verdict, those that failed first; empty if all passed, which is said above."""
-    counted, total = Counter(check.verdict for check in held), len(held)
-    if not total or counted["PASS"] == total:
-        return ""
-    first, *rest = [f"{counted[verdict]} {word}" for verdict, word in COUNTED.items() if counted[verdict]]
-    number, _, word = first.partition(" ")
-    return " · ".join([f"{number} of {numbers.count(total)} {numbers.units('check', total)} {word}", *rest])
+    return titles([(check.title or check.measure).lower() for check in checks])
 
 
 def _chosen(sheet: Datasheet, failed: list[CheckRecord]) -> list[ExampleRecord]:
@@ -181,24 +132,14 @@ KINDS = {
 
 def _failure(sheet: Datasheet, example: ExampleRecord) -> Failure:
     one, two = example.candidate_a, example.candidate_b
-    start = _start(one, two)
-    answers = [("Answer A", short(one, LONGEST, start))]
-    if sheet.judge.kind == "compare" or two:
-        same = one == two and one.strip()
-        answers.append(("Answer B", "(the same text)" if same else short(two, LONGEST, start)))
+    both = sheet.judge.kind == "compare" or two
     return Failure(
         title=KINDS.get(example.measure, example.measure),
-        task=short(example.task, LONGEST),
-        answers=tuple(answers),
+        task=short(example.task),
+        answers=two_texts("Answer A", one, "Answer B", two) if both else (("Answer A", short(one)),),
         said=_said(sheet.judge.kind, example.answers),
         right=example.expectation,
     )
-
-
-def _start(one: str, two: str) -> int:
-    """Returns where to begin with two texts: shortly before they differ, if that would not be seen otherwise."""
-    differ = next((place for place, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), 0)
-    return one.rfind(" ", 0, differ - LEAD) + 1 if differ > LONGEST // 2 else 0
 
 
 def _said(kind: str, answers: list[AnswerRecord]) -> str:
@@ -215,28 +156,3 @@ def _said(kind: str, answers: list[AnswerRecord]) -> str:
 
 def _first(answer: AnswerRecord) -> str:
     return answer.order[0]
-
-
-def short(text: str, most: int, start: int = 0) -> str:
-    """Returns a text on one line, cut to a length; blank text is described.
-
-    >>> short("one two  three", 8), short("", 8), short("    ", 8), short("one two three", 20, 4)
-    ('one two…', '(empty)', '(4 spaces)', '…two three')
-    """
-    if not text.strip():
-        return blank_words(text)
-    line = " ".join(text[start:].split())
-    return f"{'…' if start else ''}{line[:most].rstrip()}{'…' if len(line) > most else ''}"
-
-
-def blank_words(text: str) -> str:
-    """Describes a text that shows nothing."""
-    if not text:
-        return "(empty)"
-    size = numbers.count(len(text))
-    kind = "space" if set(text) == {" "} else "blank character"
-    return f"({size} {numbers.units(kind, len(text))})"
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]

@@ -17,7 +17,7 @@ from umpirical.measures.catalogue import MEASURES, Scale
 from umpirical.measures.estimates.pairs import CONTROLS
 from umpirical.protocols.datasheet import charts, reading
 from umpirical.protocols.datasheet.charts import LevelGrades, levels
-from umpirical.protocols.datasheet.overview import Overview, blank_words, overview_of
+from umpirical.protocols.datasheet.overview import overview_of
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.spec import SHELF
 from umpirical.protocols.datasheet.tiles import anchors, worst_part
@@ -25,6 +25,7 @@ from umpirical.reports import numbers
 from umpirical.reports.charts import NotDrawn
 from umpirical.reports.decision import DecisionRecord
 from umpirical.reports.facts import OUTCOMES, unbalanced
+from umpirical.reports.overview import Overview, blank_words
 from umpirical.reports.pages import (
     Card,
     Section,

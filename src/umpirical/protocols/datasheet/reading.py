@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
@@ -12,6 +11,7 @@ from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.tiles import failures
 from umpirical.protocols.protocol import command_again
 from umpirical.reports import numbers
+from umpirical.reports.overview import Step
 from umpirical.reports.record import MeasureRecord, why_unfinished
 
 WORDS: Mapping[str, str] = {
@@ -49,14 +49,6 @@ HINTS: Mapping[str, str] = {
 """What may help a judge that fails a check most of all."""
 
 SIDES = {"compare": "picks the better answer", "grade": "gives the better answer the higher grade"}
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Something to do, and its command; empty without one."""
-
-    words: str
-    command: str = ""
 
 
 def words_of(sheet: Datasheet) -> dict[str, str]:

@@ -8,10 +8,11 @@ from umpirical.reports import numbers
 from umpirical.reports.checks import meets
 from umpirical.reports.decision import check_name, excess
 from umpirical.reports.gate import of_own_prompt
+from umpirical.reports.overview import rank
 from umpirical.reports.parts import part_words
 from umpirical.reports.policy import EACH_PART
-from umpirical.reports.record import CheckRecord, CheckVerdict, MeasureRecord
-from umpirical.reports.tiles import Mark, Tile
+from umpirical.reports.record import CheckRecord, MeasureRecord
+from umpirical.reports.tiles import MARKS, Tile
 
 MEASURES: Mapping[str, Sequence[str]] = {
     "Blank inputs": ("dark-current",),
@@ -25,8 +26,6 @@ MEASURES: Mapping[str, Sequence[str]] = {
 wording."""
 
 WHOLE, PARTS = "raw-false-preference", ("positional-false-preference", "stable-cross-sensitivity")
-
-MARKS: Mapping[CheckVerdict, Mark] = {"PASS": "pass", "FAIL": "fail", "INCONCLUSIVE": "open", "N/A": "none"}
 
 
 def anchors(sheet: Datasheet) -> dict[tuple[str, str, str], str]:
@@ -49,10 +48,11 @@ def worst_first(checks: Sequence[CheckRecord]) -> list[CheckRecord]:
     """
 
     def key(check: CheckRecord) -> tuple[int, bool, float]:
+        order = rank(check.verdict, decides=check.essential)
         if check.verdict == "PASS":
-            return _rank(check), False, 0.0
+            return order, False, 0.0
         decides = check.essential and check.state != "made up for"
-        return _rank(check), not decides, -excess(check)
+        return order, not decides, -excess(check)
 
     return sorted(checks, key=key)
 
@@ -63,12 +63,6 @@ def failures(sheet: Datasheet) -> list[CheckRecord]:
     if {*PARTS} & {check.measure for check in failed}:
         failed.sort(key=lambda check: check.measure == WHOLE)
     return failed
-
-
-def _rank(check: CheckRecord) -> int:
-    """A check without a result is open if the verdict needs it, and says nothing if it does not."""
-    order: dict[CheckVerdict, int] = {"FAIL": 0, "INCONCLUSIVE": 1, "N/A": 2 if check.essential else 4, "PASS": 3}
-    return order[check.verdict]
 
 
 def _tile(sheet: Datasheet, name: str, measures: Sequence[str]) -> Tile:

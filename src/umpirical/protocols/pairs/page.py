@@ -3,15 +3,30 @@
 The page has no script, fetches nothing, and shows text from outside as inert text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from umpirical.datasets.pairs import LONGER
 from umpirical.domain.measures import Undefined
 from umpirical.domain.trials import BASELINE
 from umpirical.measures.natural import CHOSEN_SIDE, LONGER_CHOSEN, LONGER_REJECTED, REJECTED_SIDE
-from umpirical.protocols.pairs.record import PairsMeasure, PairsReport
-from umpirical.protocols.pairs.spec import SHELF
+from umpirical.protocols.pairs.record import PairsMeasure, PairsReport, WrongChoice
+from umpirical.protocols.pairs.spec import ACCURACY as ACCURATE
+from umpirical.protocols.pairs.spec import AGREEMENT, BEYOND_LENGTH, LEAN, SHELF
+from umpirical.protocols.steps import next_steps
+from umpirical.reports import numbers
+from umpirical.reports.checks import NO_VERDICT
+from umpirical.reports.overview import (
+    Failure,
+    Screen,
+    check_rows,
+    dots_of,
+    first_screen,
+    one_of_each,
+    short,
+    tile_of,
+    two_texts,
+)
 from umpirical.reports.pages import (
     Card,
     Row,
@@ -22,6 +37,7 @@ from umpirical.reports.pages import (
     render_plain_page,
     section_table,
 )
+from umpirical.reports.tiles import Tile
 
 ACCURACY = (
     "both-orders-accuracy", "single-order-accuracy", "chosen-first-accuracy", "chosen-second-accuracy",
@@ -52,7 +68,7 @@ LENGTHS = {
 
 SECTIONS = section_table(
     "pairs", "pairs-decision", "accuracy", "orders", "edits", "lengths", "wrong-choices", "data", "trouble",
-    "pairs-audit", "spend", "pairs-claims", "reproduce",
+    "pairs-audit", "spend", "pairs-claims", "pairs-identity", "reproduce",
 )  # fmt: skip
 """The sections of the page, in order."""
 
@@ -80,9 +96,104 @@ class PairsPage:
 
 def render_pairs_html(report: PairsReport) -> str:
     """Renders the page of a report. The same record gives the same text."""
-    counted = {"Pairs": report.data.pairs, "prompts": report.data.clusters}
-    return render_plain_page("pairs", "Labeled pairs", SECTIONS, report, page_of(report), counted)
+    page = page_of(report)
+    return render_plain_page("pairs", "Labeled pairs", SECTIONS, report, page, screen_of(report, page))
 
+
+# The first screen
+
+TILES: Mapping[str, Sequence[str]] = {
+    "Accuracy": (ACCURATE,),
+    "Beyond chance": (AGREEMENT,),
+    "Beyond length": (BEYOND_LENGTH,),
+    "Position": (LEAN,),
+    "Harmless edits": (EXCESS, CHANGES[0]),
+    "Unusable replies": NO_VERDICT,
+}
+"""The measures whose checks feed each tile."""
+
+SAYS: Mapping[str, str] = {
+    ACCURATE: "It picks the chosen answer in both orders in only {value} of pairs.",
+    AGREEMENT: "It agrees with the labels only {value} beyond chance, where a coin scores 0.",
+    BEYOND_LENGTH: "Without the help of length, it agrees with the labels only {value} beyond chance.",
+    LEAN: "It picks one position more often than the other by {value} of calls.",
+    EXCESS: "A harmless edit of one answer changes its verdict by {value} beyond its own noise.",
+    CHANGES[0]: "A harmless edit of one answer changes {value} of its verdicts.",
+    "unparsed-rate": "{value} of its replies cannot be read.",
+    "failure-rate": "{value} of its calls failed.",
+}
+"""What a judge that fails a check does, in plain words."""
+
+HINTS: Mapping[str, str] = {
+    ACCURATE: "say what makes an answer better, and use a stronger model",
+    AGREEMENT: "say what makes an answer better, and use a stronger model",
+    BEYOND_LENGTH: "tell it to ignore length",
+    LEAN: "tell it that the order of the answers means nothing",
+    EXCESS: "tell it to ignore layout",
+    CHANGES[0]: "tell it to ignore layout",
+    "unparsed-rate": "ask for a fixed reply format, such as one JSON field",
+}
+"""What may help a judge that fails a check most of all."""
+
+
+def tiles(report: PairsReport) -> list[Tile]:
+    """Returns the tiles of a judge, always all six."""
+    rows = check_rows(report.checks, report.measures)
+    held = rows if report.data.edits else [row for row in rows if row.measure not in TILES["Harmless edits"]]
+    without = "the policy has no check on it" if report.data.edits else "no answer was edited"
+    return [
+        tile_of(name, [row for row in held if row.measure in measures], without=without)
+        for name, measures in TILES.items()
+    ]
+
+
+def screen_of(report: PairsReport, page: PairsPage) -> Screen:
+    """Returns the first screen of a page."""
+    rows = check_rows(report.checks, report.measures)
+    held = [row for row in rows if report.data.edits or row.measure not in TILES["Harmless edits"]]
+    accuracy = next((row for row in rows if row.measure == ACCURATE), None)
+    named = [(row.name.replace("=", ": "), row.measures[0]) for row in (*page.accuracy, *page.lengths)]
+    return Screen(
+        counts={"pairs": report.data.pairs, "prompts": report.data.clusters},
+        overview=first_screen(
+            held,
+            report.decision,
+            lambda row: SAYS.get(row.measure, ""),
+            tiles(report),
+            [*map(_failure, one_of_each(report.wrong, lambda one: (one.edit, *one.groups.items())))],
+        ),
+        checks=tuple(rows),
+        steps=tuple(
+            next_steps(report, report.decision, held, HINTS, data="Use more pairs: raise “sample” in the study file")
+        ),
+        chart="In which pairs is it right?",
+        dots=dots_of(named, accuracy, report.policy.accuracy, None),
+        note="Share of pairs with the chosen answer in both orders, and its 95% interval. The allowed range is tinted.",
+    )
+
+
+def _failure(wrong: WrongChoice) -> Failure:
+    groups = ", ".join(f"{name}: {value}" for name, value in wrong.groups.items())
+    edited = "The rejected answer was edited" if wrong.edit else ""
+    return Failure(
+        title=short(groups or edited or f"Pair {wrong.pair}", TITLE),
+        task=short(wrong.task),
+        answers=two_texts("Chosen", wrong.chosen, "Rejected", wrong.rejected),
+        said=_said(wrong),
+        right="the chosen answer",
+    )
+
+
+def _said(wrong: WrongChoice) -> str:
+    if wrong.wrong == 1:
+        return "the rejected answer in both orders"
+    if wrong.position_1 in {0, 1} and wrong.right + wrong.wrong == 1:
+        return f"the {'first' if wrong.position_1 else 'second'} answer in both orders"
+    return f"the chosen answer in {numbers.rate(wrong.right)} of calls, the rejected one in {numbers.rate(wrong.wrong)}"
+
+
+TITLE = 60
+"""Characters of the title of a failure."""
 
 MOST_WEAK = 8
 """Weak parts that a card names: a public set may have dozens of subsets."""

@@ -14,7 +14,7 @@ from umpirical.domain.stimuli import GateResult
 from umpirical.judges.judge import Judge
 from umpirical.judges.prompt import columns_of, resolve_prompts
 from umpirical.judges.spec import JudgeSpec
-from umpirical.protocols.pairs.page import render_pairs_html, render_pairs_markdown
+from umpirical.protocols.pairs.page import render_pairs_html, render_pairs_markdown, tiles
 from umpirical.protocols.pairs.record import PairsReport
 from umpirical.protocols.pairs.report import FACTS, held_to, pairs_report_of
 from umpirical.protocols.pairs.spec import SHELF, PairsPolicy, PairsStudy, PairsStudySpec, of_pairs
@@ -29,6 +29,7 @@ from umpirical.protocols.protocol import (
     StudyCheck,
 )
 from umpirical.protocols.start import new_study_file, path_from, scalar, study_name
+from umpirical.reports.tiles import Tile
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stats.intervals import wilson
@@ -235,6 +236,9 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsRepo
 
     def card(self, record: PairsReport) -> str:
         return render_pairs_markdown(record)
+
+    def tiles(self, record: PairsReport) -> list[Tile]:
+        return tiles(record)
 
     def hold(self, record: PairsReport, policy: str | Mapping[str, Any]) -> PairsReport:
         return held_to(record, SHELF.chosen(policy, outside=True))

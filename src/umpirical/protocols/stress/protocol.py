@@ -36,6 +36,7 @@ from umpirical.protocols.review_record import never_opened, review_line, review_
 from umpirical.protocols.stress.design import PlannedStress, StressDesign
 from umpirical.protocols.stress.given import GivenTexts, read_given
 from umpirical.protocols.stress.heat_map import INDEX
+from umpirical.protocols.stress.overview import tiles
 from umpirical.protocols.stress.policy import SHELF, StressPolicy
 from umpirical.protocols.stress.record import StressReport
 from umpirical.protocols.stress.rendering import render_stress_markdown, render_stress_pages
@@ -64,6 +65,7 @@ from umpirical.protocols.stress.verdicts import TITLES, checks_held
 from umpirical.protocols.stress.writing import StressWriting
 from umpirical.protocols.writing import MadeCounts, ReviewTerms, Writing, generation, has_generation
 from umpirical.reports.gate import HeldCheck
+from umpirical.reports.tiles import Tile
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.generation.attempt import RESPONDER
@@ -370,6 +372,9 @@ class StressProtocol(
 
     def card(self, record: StressReport) -> str:
         return render_stress_markdown(record)
+
+    def tiles(self, record: StressReport) -> list[Tile]:
+        return tiles(record)
 
     def write(self, record: StressReport, folder: Path) -> Documents:
         """Also writes a page for every test, since they do not all fit on one."""

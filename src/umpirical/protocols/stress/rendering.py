@@ -5,7 +5,7 @@ The pages have no script, fetch nothing, and show text from outside as inert tex
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from umpirical.domain.errors import UsageError
@@ -27,6 +27,7 @@ from umpirical.protocols.stress.heat_map import (
     shade,
     side_by_side,
 )
+from umpirical.protocols.stress.overview import StressScreen, screen_of
 from umpirical.protocols.stress.policy import (
     ANY_DIFFERENCE,
     SHELF,
@@ -47,11 +48,13 @@ from umpirical.protocols.stress.record import (
 )
 from umpirical.protocols.stress.verdicts import REPEATED, TITLES
 from umpirical.reports import numbers
+from umpirical.reports.overview import MOST_FAILURES, Failure
 from umpirical.reports.pages import (
     Card,
     Section,
     decided_lead,
     environment,
+    folds_of,
     plain,
     render_card,
     render_sections,
@@ -182,6 +185,7 @@ class JudgePart:
     """Kind, title and words."""
     strata: GroupTable | None
     """Agreement with gold by stratum."""
+    screen: StressScreen
     totals: dict[str, int]
     wrong: tuple[AuditRow, ...]
     """Rows of the audit whose outcomes do not add up to what was planned."""
@@ -196,6 +200,8 @@ class IndexPage:
     """What was done, in one line."""
     heat: HeatMap
     judges: tuple[JudgePart, ...]
+    failures: tuple[Failure, ...]
+    """Of several judges, one of each, the worst first."""
     tests: tuple[Sharing[tuple[StressTest, ...]], ...]
     """How the stimuli were made, once for all judges that were shown the same."""
     datasets: tuple[Sharing[DatasetRecord], ...]
@@ -216,11 +222,13 @@ class IndexPage:
 def index_page(reports: Sequence[StressReport]) -> IndexPage:
     """Returns the index of these reports."""
     keys = judge_keys(reports)
+    judges = [_judge(key, report) for key, report in zip(keys, reports, strict=True)]
     return IndexPage(
         title=", ".join(dict.fromkeys(report.dataset.name for report in reports)),
         lead=_lead(reports),
         heat=heat_map(reports),
-        judges=tuple(_judge(key, report) for key, report in zip(keys, reports, strict=True)),
+        judges=tuple(judges),
+        failures=tuple(_failures(judges)),
         tests=_shared(keys, [tuple(report.tests) for report in reports]),
         datasets=_shared(keys, [report.dataset for report in reports]),
         rates=pass_rates(reports, keys),
@@ -231,6 +239,17 @@ def index_page(reports: Sequence[StressReport]) -> IndexPage:
         policy=tuple(dict.fromkeys(sentence for report in reports for sentence in (*report.policy, _policy(report)))),
         non_claims=tuple(dict.fromkeys(sentence for report in reports for sentence in report.non_claims)),
     )
+
+
+def _failures(judges: Sequence[JudgePart]) -> list[Failure]:
+    if len(judges) == 1:
+        return list(judges[0].screen.overview.failures)
+    found = [
+        replace(failure, title=f"{judge.key}: {failure.title}")
+        for judge in judges
+        for failure in judge.screen.overview.failures[:1]
+    ]
+    return found[:MOST_FAILURES]
 
 
 def _policy(report: StressReport) -> str:
@@ -273,6 +292,7 @@ def _judge(key: str, report: StressReport) -> JudgePart:
         report=report,
         findings=tuple((one.kind, TITLES[one.kind], one.words) for one in report.findings),
         strata=by_group(report, original) if original else None,
+        screen=screen_of(report, key),
         totals={column: sum(getattr(row, column) for row in report.audit) for column in columns},
         wrong=tuple(r for r in report.audit if r.planned != sum(getattr(r, outcome) for outcome in OUTCOMES)),
     )
@@ -326,24 +346,40 @@ class StressPage:
     cell: HeatCell
     expected: str
     measures: tuple[StressMeasure, ...]
+    """Those that the verdict rests on and the headlines first."""
+    first: int
+    """How many of them are not folded."""
     strata: GroupTable | None
     worst: tuple[Shown, ...]
     others: tuple[tuple[str, str], ...]
     """The same test of the other judges: name and file."""
 
 
+FIRST = ("accuracy", "weighted-kappa", "change-rate", "flip-rate")
+"""The measures of a test that come after those of its checks. The rest is folded."""
+
+MOST_MEASURES = 2
+"""Measures that are not folded, unless a test has more checks."""
+
+
 def stress_page(
     report: StressReport, test: StressTest, *, key: str, cell: HeatCell, others: Sequence[tuple[str, str]] = ()
 ) -> StressPage:
     """Returns the page of one test."""
+    verdict = next(one for one in report.verdicts if one.test == test.name)
+    decide = [part.measure for part in verdict.parts]
+    order = [*decide, *(name for name in FIRST if name not in decide)]
+    measures = [measure for measure in own_measures(report, test.name) if not measure.group]
+    measures.sort(key=lambda one: order.index(one.name) if one.name in order else len(order))
     return StressPage(
         key=key,
         report=report,
         test=test,
-        verdict=next(one for one in report.verdicts if one.test == test.name),
+        verdict=verdict,
         cell=cell,
         expected=_expected(report, test),
-        measures=tuple(measure for measure in own_measures(report, test.name) if not measure.group),
+        measures=tuple(measures),
+        first=max(len(decide), MOST_MEASURES),
         strata=by_group(report, test),
         worst=tuple(_shown(item) for item in report.worst if item.test == test.name),
         others=tuple(others),
@@ -395,7 +431,7 @@ def render_stress_pages(reports: Sequence[StressReport]) -> dict[str, str]:
     index = index_page(reports)
     templates, values = environment("umpirical.protocols.stress"), _values(index)
     sections = render_sections(templates, sections_of("stress", SECTIONS), reports, values)
-    page = templates.get_template("index.html").render(**values, sections=sections)
+    page = templates.get_template("index.html").render(**values, folds=folds_of(sections))
     return {INDEX: page, **_test_pages(index)}
 
 

@@ -64,6 +64,19 @@ def decided_items(connection: Connection, person: str, *, limit: int) -> list[st
     return list(found)[:limit]
 
 
+def own_decisions(connection: Connection, person: str) -> dict[str, ReviewDecision]:
+    """A person's newest decision that stands on each item, by the item's id."""
+    rows = connection.execute(_query().where(decision.c.reviewer == person)).mappings()
+    return {said.item: said for said in map(_read, rows) if not said.undone}
+
+
+def recent_milliseconds(connection: Connection, person: str, *, limit: int) -> list[int]:
+    """How long a person's newest decisions took, as far as that was measured."""
+    measured = (decision.c.reviewer == person, decision.c.milliseconds.is_not(None))
+    query = select(decision.c.milliseconds).where(*measured).order_by(decision.c.number.desc()).limit(limit)
+    return list(connection.execute(query).scalars())
+
+
 def newest_item(connection: Connection, person: str) -> int | None:
     """The item of a person's newest decision that is not undone."""
     undone = exists().where(event.c.decision == decision.c.number, is_undoing)

@@ -13,7 +13,7 @@ from umpirical.domain.stimuli import CheckResult
 from umpirical.review.database.assignments import decisions_of, set_overlap
 from umpirical.review.database.connection import Database
 from umpirical.review.database.events import bump, newest
-from umpirical.review.database.tables import item, revision, standing
+from umpirical.review.database.tables import assignment, item, revision, standing
 from umpirical.review.records import Revision
 
 _ALL = select(revision, item.c.id.label("item_id")).join(item, item.c.serial == revision.c.item)
@@ -138,6 +138,14 @@ def all_items(database: Database) -> Iterator[tuple[ReviewItem, str]]:
         for row in rows:
             yield _from_record(row.record), row.at
         last = rows[-1].serial
+
+
+def items_given(connection: Connection, person: str) -> list[ReviewItem]:
+    """Every item that a person was given and still has or decided on, the newest first."""
+    mine = (assignment.c.reviewer == person, assignment.c.state != "released")
+    joined = item.join(assignment, assignment.c.item == item.c.serial)
+    query = select(item.c.record).select_from(joined).where(*mine).order_by(assignment.c.turn.desc())
+    return [_from_record(record) for record in connection.execute(query).scalars()]
 
 
 def serial_of(connection: Connection, item_id: str) -> int | None:

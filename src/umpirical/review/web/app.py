@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
+from umpirical.reports.overview import LEAD, short
 from umpirical.review.desk import Desk, ItemView
 from umpirical.review.people import People
 from umpirical.review.records import NotAssigned, Refused, ReviewChoice, ReviewProgress
@@ -48,6 +49,9 @@ asset = static_files(
     }
 )
 """The style sheets and the script."""
+
+PREVIEW = 160
+"""Characters of a text that a list shows."""
 
 SESSION_CHECK_SECONDS = 2.0
 """How often an event stream checks that the person may still see it."""
@@ -101,6 +105,7 @@ def _pages_of_a_session() -> list[Route]:
     return [
         Route("/", endpoint(open_item, roles=ANYONE), methods=["GET"]),
         Route("/item/{item:path}", endpoint(earlier_item, roles=ANYONE), methods=["GET"]),
+        Route("/list", endpoint(listed, roles=ANYONE), methods=["GET"]),
         Route("/next", endpoint(take_item, roles=ANYONE), methods=["POST"]),
         Route("/decide", endpoint(decide, roles=ANYONE), methods=["POST"]),
         Route("/undo", endpoint(undo, roles=ANYONE), methods=["POST"]),
@@ -196,6 +201,39 @@ def earlier_item(request: ReviewRequest) -> Response:
     return _home(request) if shown is None else _item(request, shown)
 
 
+MOST_LISTED = 200
+"""Items on a list; a search finds the others."""
+
+
+def listed(request: ReviewRequest) -> Response:
+    """The items that the person was given, those with the words of a search if there is one."""
+    search = request.http.query_params.get("q", "").strip()
+    found = [
+        (each, decision_words(each.own) if each.own else "open")
+        for each in request.review.desk.given(request.person.name)
+    ]
+    chosen = [
+        (each, words)
+        for each, words in found
+        if search.casefold() in f"{each.item.test}\n{each.item.before}\n{each.item.after}\n{words}".casefold()
+    ]
+    return page(
+        request,
+        "list.html",
+        search=search,
+        total=len(found),
+        matching=len(chosen),
+        rows=[(each.item, _preview(each.item.after, search), words) for each, words in chosen[:MOST_LISTED]],
+        progress=request.review.desk.progress(request.person.name),
+    )
+
+
+def _preview(text: str, search: str) -> str:
+    """A line of the text, from shortly before what was searched for."""
+    start = max(0, text.casefold().find(search.casefold()) - LEAD)
+    return short(text, PREVIEW, start)
+
+
 def decide(request: ReviewRequest) -> Response:
     """Records a decision and shows the next item; or says why not, and keeps all that was typed."""
     desk, name = request.review.desk, request.person.name
@@ -253,7 +291,24 @@ def _item(
 def _desk_page(request: ReviewRequest, template: str, *, status: int, **values: object) -> Response:
     desk, name = request.review.desk, request.person.name
     values |= {"progress": desk.progress(name), "guideline": desk.guideline(), "mode": desk.settings.mode}
+    values["time_left"] = time_words(desk.seconds_left(name))
     return page(request, template, status=status, **values)
+
+
+def time_words(seconds: float | None) -> str:
+    """Says how long something takes, roughly; empty if that is not known.
+
+    >>> time_words(20), time_words(250), time_words(9000), time_words(None)
+    ('less than a minute', 'about 4 minutes', 'about 2.5 hours', '')
+    """
+    if seconds is None:
+        return ""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return "less than a minute"
+    if minutes < 90:
+        return f"about {minutes} {'minute' if minutes == 1 else 'minutes'}"
+    return f"about {seconds / 3600:.1f} hours"
 
 
 def _navigation(request: ReviewRequest, shown: ItemView | None, last: str) -> Navigation:

@@ -187,7 +187,7 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    if (event.isComposing) return;
+    if (event.isComposing || event.target.matches('input[type="search"]')) return;
     const typing = event.target.closest("textarea");
     if (typing) {
       if (event.key === "Escape") { event.preventDefault(); edit(false); }
@@ -210,8 +210,9 @@
   });
 
   document.addEventListener("submit", (event) => {
-    event.preventDefault();
     const form = event.target;
+    if (form.method === "get") return;
+    event.preventDefault();
     if (form.elements.milliseconds) form.elements.milliseconds.value = Math.round(performance.now() - shownAt);
     ask(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, event.submitter)) });
   });
