@@ -1,3 +1,4 @@
+import gc
 import os
 import sys
 import time
@@ -9,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.browsing import ARGUMENTS, CHROMIUM
-from tests.sharing import SHARED, shared_folder
+from tests.sharing import SHARED, locked, shared_folder
 from tests.weights import (
     COMMITTED,
     WRITTEN,
@@ -66,16 +67,22 @@ def pytest_collection(session):
 
     pytest compiles tests and this package in a way of its own, which takes half the time of collecting them. Where
     Python is told to write no bytecode, every process that runs pytest would do that again, also what tests start.
+
+    Modules and tests stay until the end: to look through them for garbage, every few seconds, would only take time.
     """
     worker = getattr(session.config, "workerinput", {}).get("workerid")
     collected = shared_folder() / "collected"
     end = time.monotonic() + 600
+    gc.disable()
     while worker not in (None, "gw0") and not collected.exists() and time.monotonic() < end:
         time.sleep(0.1)
     try:
         return (yield)
     finally:
         sys.dont_write_bytecode = session.config.stash[BYTECODE]
+        gc.freeze()
+        gc.enable()
+        session.config.add_cleanup(gc.unfreeze)
         if worker:
             collected.touch()
 
@@ -145,15 +152,18 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def run_demo(tmp_path_factory):
-    """The folder that `umpirical demo` has written to, and what it printed."""
+def run_demo():
+    """The folder that `umpirical demo` has written to, and what it printed: made once for all workers."""
     from umpirical.cli import main
 
-    folder = tmp_path_factory.mktemp("demo")
-    with pytest.raises(SystemExit) as stop, redirect_stdout(StringIO()) as out:
-        main(["demo", "--out", str(folder), "--no-open"])
-    assert stop.value.code == 0
-    return folder, out.getvalue()
+    folder, printed = shared_folder() / "demo", shared_folder() / "demo.txt"
+    with locked(folder.with_suffix(".lock")):
+        if not printed.exists():
+            with pytest.raises(SystemExit) as stop, redirect_stdout(StringIO()) as out:
+                main(["demo", "--out", str(folder), "--no-open"])
+            assert stop.value.code == 0
+            printed.write_text(out.getvalue(), encoding="utf-8")
+    return folder, printed.read_text(encoding="utf-8")
 
 
 @pytest.fixture
