@@ -3,6 +3,7 @@ import os
 import sys
 import time
 from contextlib import redirect_stdout
+from importlib.util import cache_from_source
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +24,9 @@ from tests.weights import (
     recorded,
     write_record,
 )
+
+COMPILED = Path(cache_from_source(str(Path(__file__).parents[1] / "src" / "umpirical" / "__main__.py")))
+"""A file that is there once the whole package was compiled."""
 
 BYTECODE = pytest.StashKey[bool]()
 """Whether Python was told to write no bytecode."""
@@ -52,8 +56,8 @@ def pytest_configure(config):
         # The key of reviews and what tests agree to are kept there, and not in the home of whoever runs the tests.
         os.environ["XDG_STATE_HOME"] = str(Path(shared.name) / "state")
         # What tests start compiles the package once in a session, and not in each process, also where Python is told to
-        # write no bytecode.
-        if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        # write no bytecode. Where all of it is compiled, as in CI, there is nothing to do.
+        if not COMPILED.exists() and os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
             os.environ["PYTHONPYCACHEPREFIX"] = str(Path(shared.name) / "compiled")
         config.add_cleanup(lambda: (os.environ.pop(SHARED), shared.cleanup()))
     config.stash[OWNER], config.stash[WEIGHTS] = owner, read_record()
