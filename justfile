@@ -1,6 +1,7 @@
 # One command per task. `just check` is what CI does; `just quick` is for every change.
 
 # Everything CI does
+[parallel]
 check: without-tests test
 
 # Everything CI does but for the tests, side by side: the types take one processor for as long as the others take one

@@ -1,7 +1,9 @@
+import gc
 import os
 import sys
 import time
 from contextlib import redirect_stdout
+from importlib.util import cache_from_source
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,7 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.browsing import ARGUMENTS, CHROMIUM
-from tests.sharing import SHARED, shared_folder
+from tests.sharing import SHARED, locked, shared_folder
 from tests.weights import (
     COMMITTED,
     WRITTEN,
@@ -22,6 +24,9 @@ from tests.weights import (
     recorded,
     write_record,
 )
+
+COMPILED = Path(cache_from_source(str(Path(__file__).parents[1] / "src" / "umpirical" / "__main__.py")))
+"""A file that is there once the whole package was compiled."""
 
 BYTECODE = pytest.StashKey[bool]()
 """Whether Python was told to write no bytecode."""
@@ -51,8 +56,8 @@ def pytest_configure(config):
         # The key of reviews and what tests agree to are kept there, and not in the home of whoever runs the tests.
         os.environ["XDG_STATE_HOME"] = str(Path(shared.name) / "state")
         # What tests start compiles the package once in a session, and not in each process, also where Python is told to
-        # write no bytecode.
-        if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        # write no bytecode. Where all of it is compiled, as in CI, there is nothing to do.
+        if not COMPILED.exists() and os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
             os.environ["PYTHONPYCACHEPREFIX"] = str(Path(shared.name) / "compiled")
         config.add_cleanup(lambda: (os.environ.pop(SHARED), shared.cleanup()))
     config.stash[OWNER], config.stash[WEIGHTS] = owner, read_record()
@@ -66,16 +71,22 @@ def pytest_collection(session):
 
     pytest compiles tests and this package in a way of its own, which takes half the time of collecting them. Where
     Python is told to write no bytecode, every process that runs pytest would do that again, also what tests start.
+
+    Modules and tests stay until the end: to look through them for garbage, every few seconds, would only take time.
     """
     worker = getattr(session.config, "workerinput", {}).get("workerid")
     collected = shared_folder() / "collected"
     end = time.monotonic() + 600
+    gc.disable()
     while worker not in (None, "gw0") and not collected.exists() and time.monotonic() < end:
         time.sleep(0.1)
     try:
         return (yield)
     finally:
         sys.dont_write_bytecode = session.config.stash[BYTECODE]
+        gc.freeze()
+        gc.enable()
+        session.config.add_cleanup(gc.unfreeze)
         if worker:
             collected.touch()
 
@@ -145,15 +156,18 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def run_demo(tmp_path_factory):
-    """The folder that `umpirical demo` has written to, and what it printed."""
+def run_demo():
+    """The folder that `umpirical demo` has written to, and what it printed: made once for all workers."""
     from umpirical.cli import main
 
-    folder = tmp_path_factory.mktemp("demo")
-    with pytest.raises(SystemExit) as stop, redirect_stdout(StringIO()) as out:
-        main(["demo", "--out", str(folder), "--no-open"])
-    assert stop.value.code == 0
-    return folder, out.getvalue()
+    folder, printed = shared_folder() / "demo", shared_folder() / "demo.txt"
+    with locked(folder.with_suffix(".lock")):
+        if not printed.exists():
+            with pytest.raises(SystemExit) as stop, redirect_stdout(StringIO()) as out:
+                main(["demo", "--out", str(folder), "--no-open"])
+            assert stop.value.code == 0
+            printed.write_text(out.getvalue(), encoding="utf-8")
+    return folder, printed.read_text(encoding="utf-8")
 
 
 @pytest.fixture

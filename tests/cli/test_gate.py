@@ -122,8 +122,7 @@ def test_a_refused_judge_stays_refused_however_it_was_before(umpirical, study):
     assert "  WORSE  Blank-input preference" in out
 
 
-@pytest.mark.parametrize("judge", JUDGES)
-@pytest.mark.parametrize("policy", ["adjudication", "ci-smoke"])
+@pytest.mark.parametrize(("judge", "policy"), [*((judge, "ci-smoke") for judge in JUDGES), ("sound", "adjudication")])
 def test_the_same_responses_again_never_change_a_verdict(study, judge, policy):
     run = run_of(study, judge)
     alone, against = (front_door.gate(run, policy=policy, baseline=before, margin=0) for before in (None, run))

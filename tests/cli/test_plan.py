@@ -252,7 +252,9 @@ def test_a_function_of_ones_own_needs_no_price_and_is_shown_first(umpirical, tmp
 
 def test_simulated_judges_are_run_without_a_question_and_without_a_table(umpirical, tmp_path):
     umpirical("init", tmp_path)
-    lend_stimuli(tmp_path, size="standard")
+    study = tmp_path / "umpirical.yaml"
+    study.write_text(study.read_text().replace("repeats: 1", "repeats: 1\n  size: screen"))
+    lend_stimuli(tmp_path)
     code, _, err = umpirical("run", tmp_path)
     assert code == REFUSED
     assert "Plan:" not in err

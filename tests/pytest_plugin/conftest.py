@@ -16,7 +16,7 @@ ENTRY_POINTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8
 
 INI = """\
 [pytest]
-addopts = --strict-markers --strict-config -p no:cacheprovider -p no:asyncio
+addopts = --strict-markers --strict-config -p no:cacheprovider -p no:asyncio -p no:anyio -p no:hypothesispytest
 umpirical_size = screen
 """
 

@@ -15,7 +15,7 @@ from tests.recovery.sampling import STEPS, sample_tallies
 from umpirical.domain.measures import Estimate
 from umpirical.judges.simulated.comparer import true_values
 from umpirical.judges.simulated.profiles import Profile
-from umpirical.measures.catalogue import measure_all
+from umpirical.measures.catalogue import MEASURES, measure_all
 from umpirical.stats.intervals import MIN_DESIGN_EFFECT, cluster_wilson, wilson
 from umpirical.stats.simulation.judge import LatentJudge
 
@@ -154,17 +154,15 @@ def test_task_effects_do_not_break_the_intervals(runs):
     judge, spread, tasks = JUDGES["cross-sensitive"], 0.6, 20
     rng = np.random.default_rng(9)
     names = ("stable-cross-sensitivity", "raw-false-preference", "target-sensitivity", "dark-current")
-    truth_rng = np.random.default_rng(10)
-    shifted = [
-        true_values(Profile("", _shifted(judge, spread * truth_rng.standard_normal())), list(STEPS))
-        for _ in range(4000)
-    ]
-    truth = {key: np.mean([values[key] for values in shifted]) for key in shifted[0] if key[0] in names}
+    nodes, weights = np.polynomial.hermite_e.hermegauss(61)
+    shifted = [true_values(Profile("", _shifted(judge, spread * node)), list(STEPS)) for node in nodes]
+    truth = {
+        key: np.average([values[key] for values in shifted], weights=weights) for key in shifted[0] if key[0] in names
+    }
     hits: dict[tuple[str, str], list[bool]] = {}
     for _ in range(runs):
-        for _, measure in measure_all(
-            sample_tallies(judge, rng, tasks=tasks, spread=spread), kind="compare", protocol="datasheet"
-        ):
+        drawn = sample_tallies(judge, rng, tasks=tasks, spread=spread)
+        for measure in (one for name in names for one in MEASURES.get(name).compute(drawn, "baseline")):
             key = (measure.name, measure.stratum)
             if key in truth and isinstance(measure.result, Estimate):
                 hits.setdefault(key, []).append(covers(measure.result, truth[key]))

@@ -34,7 +34,7 @@ CASES = {
     "clusters": (Examiner(severity=0.3, slope=0.8, noise=0.9), Design(EVEN, clusters=40, per_cluster=4, clustered=0.5)),
 }
 
-ALWAYS = {"good", "severe", "swayed by format", "two labels", "clusters"}
+ALWAYS = {"good", "swayed by format", "two labels", "clusters"}
 """Made in every run of the tests; the others in the long one."""
 
 SIZES = [pytest.param(200, id="200"), pytest.param(2000, id="2000", marks=pytest.mark.slow)]

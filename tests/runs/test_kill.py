@@ -93,7 +93,7 @@ RESUMABLE = 5
 
 @pytest.mark.parametrize(
     ("times", "repeats", "processes"),
-    [(3, 6, 1), pytest.param(3, 12, 3, marks=pytest.mark.heavy), pytest.param(40, 60, 1, marks=pytest.mark.slow)],
+    [(3, 6, 1), pytest.param(3, 6, 3, marks=pytest.mark.heavy), pytest.param(40, 60, 1, marks=pytest.mark.slow)],
     ids=["3 times", "3 times, 3 processes", "40 times"],
 )
 def test_a_run_told_to_end_finishes_its_calls_and_resumes(tmp_path, times, repeats, processes):

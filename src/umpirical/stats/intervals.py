@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import sqrt
 from typing import NamedTuple
 
@@ -65,6 +66,7 @@ def exact_low(hits: float, units: float, alpha: float) -> float:
     return 0.0 if hits <= 0 else float(betaincinv(hits, units - hits + 1, alpha))
 
 
+@lru_cache(maxsize=1024)
 def few_clusters(clusters: int, alpha: float) -> float:
     """Returns what is left of an effective sample whose design effect was estimated from so few clusters.
 
@@ -172,7 +174,7 @@ def _heaviest(sums: Floats, effects: Floats) -> list[EventPart]:
     return parts
 
 
-LEVELS = (0.05, 0.03, 0.012, 0.005, 0.002)
+LEVELS = np.array([0.05, 0.03, 0.012, 0.005, 0.002])
 """One-sided errors for which `heavy_parts` finds the highest limit: a decision's, and those of its next looks."""
 
 
@@ -184,14 +186,16 @@ def heavy_parts(numerators: ArrayLike, denominators: ArrayLike) -> tuple[EventPa
     """Returns the parts of the events whose exact upper limit lies above that of all events; mostly there are none."""
     y, n = _used(numerators, denominators)
     units, clusters = float(n.sum()), len(n)
-    whole, *parts = event_parts(y, n)[1:] or [EventPart(0.0, 1.0)]
-
-    def high(part: EventPart, alpha: float) -> float:
-        effective = units / max(part.effect, LEAST_EFFECT) * few_clusters(clusters, alpha)
-        return exact_high(part.events / units * effective, effective, alpha)
-
-    highest = {max([whole, *parts], key=lambda part: high(part, alpha)) for alpha in LEVELS if parts}
-    return tuple(sorted(highest - {whole}))
+    parts = event_parts(y, n)[1:]
+    if len(parts) < 2:
+        return ()
+    events, effects = np.array(parts).T
+    fewer = np.array([few_clusters(clusters, alpha) for alpha in LEVELS.tolist()])
+    effective = units / np.maximum(effects, LEAST_EFFECT) * fewer[:, None]
+    hits = events / units * effective
+    # As `exact_high`; all events are fewer than all units here.
+    highs = betaincinv(hits + 1, effective - hits, 1 - LEVELS[:, None])
+    return tuple(sorted({parts[place] for place in highs.argmax(axis=1).tolist()} - {parts[0]}))
 
 
 def combined_wilson(numerators: Floats, denominators: Floats, weights: ArrayLike, *, level: float = 0.95) -> Bounds:
@@ -236,6 +240,7 @@ def _cautious(p: float, n_eff: float, clusters: int, level: float) -> Bounds:
     return Bounds(low, high)
 
 
+@lru_cache(maxsize=1024)
 def student(clusters: int, level: float) -> float:
     """Returns Student's t quantile with one degree of freedom fewer than there are clusters."""
     return float(stdtrit(clusters - 1, 0.5 + level / 2))

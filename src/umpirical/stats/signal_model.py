@@ -119,8 +119,7 @@ def kind_likelihoods(theta: Floats, kinds: Kinds) -> tuple[Floats, Floats]:
     The surface preference is integrated out numerically, within 1e-5 of the truth for tau up to 3 with one call per
     order, and within .03 with three of each.
     """
-    tables = _answer_tables(theta, kinds)
-    logs, *rest = (np.einsum("km,kmq->kq", kinds.times, part[kinds.given]) for part in tables)
+    logs, *rest = np.einsum("km,pkmq->pkq", kinds.times, _answer_tables(theta, kinds)[:, kinds.given])
     joint = _LOG_WEIGHTS + logs
     top = joint.max(axis=1, keepdims=True)
     posterior = np.exp(joint - top)
@@ -140,7 +139,7 @@ def kind_likelihoods(theta: Floats, kinds: Kinds) -> tuple[Floats, Floats]:
     return (top + np.log(total))[:, 0], gradient
 
 
-def _answer_tables(theta: Floats, kinds: Kinds) -> list[Floats]:
+def _answer_tables(theta: Floats, kinds: Kinds) -> Floats:
     """Returns, for each of six answers to each stimulus, at each node: the log rate, and its slopes.
 
     The slopes are those in the evidence for u, the position bias, the criterion and the logit of the lapse.
@@ -159,8 +158,7 @@ def _answer_tables(theta: Floats, kinds: Kinds) -> list[Floats]:
     by_evidence = np.stack([by_bias[0], -by_bias[1]])
     # d rate / d lambda = 1/3 - P without lapse = (1/3 - rate) / (1 - lambda).
     by_lapse = lapse * (1 / (3 * rates) - 1)
-    parts = (np.log(rates), by_evidence, by_bias, by_criterion, by_lapse)
-    return [part.reshape(-1, len(_NODES)) for part in parts]
+    return np.stack([np.log(rates), by_evidence, by_bias, by_criterion, by_lapse]).reshape(5, -1, len(_NODES))
 
 
 def call_rates(theta: Floats, delta: ArrayLike, log_length: ArrayLike) -> Floats:
@@ -284,6 +282,9 @@ def _climb(space: Space, weights: Floats, theta: Floats, steps: int) -> tuple[Fl
         if step is None:
             break
         moved = np.where(space.free, np.clip(theta + step, space.low, space.high), theta)
+        # More damping makes the next step no longer.
+        if (moved == theta).all():
+            break
         found = _outer_curvature(space, weights, moved)
         if found[0] > value:
             idle = idle + 1 if found[0] - value < 1e-8 else 0

@@ -20,7 +20,7 @@ from umpirical.store.files import drafted, state_folder
 T = TypeVar("T")
 
 MOST = 200
-"""How many results of one kind are kept: the newest."""
+"""How many results of one kind are kept: those used last."""
 
 
 def kept_folder(name: str) -> Path | None:
@@ -45,7 +45,9 @@ def remembered(name: str, made_of: str, code: Sequence[str], adapter: TypeAdapte
         return compute()
     path = folder / f"{hashlib.sha256(f'{_source(tuple(code))} {made_of}'.encode()).hexdigest()[:32]}.json"
     with suppress(OSError, ValidationError):
-        return adapter.validate_json(path.read_bytes())
+        found = adapter.validate_json(path.read_bytes())
+        path.touch()
+        return found
     found = compute()
     text = adapter.dump_json(found)
     with suppress(OSError, ValidationError):

@@ -225,14 +225,14 @@ def test_halves_of_characters_are_shown_as_unknown_ones(tmp_path):
 
 def test_a_line_that_takes_a_hundred_times_its_size_when_parsed_kills_only_its_own_process(tmp_path):
     file = tmp_path / "runs.jsonl"
-    file.write_text('[{"role": "user", "content": [' + "[]," * 10_000_000 + "[]]}]")
+    file.write_text('[{"role": "user", "content": [' + "[]," * 6_000_000 + "[]]}]")
     said = measured(file)
     assert said["kind"] == "ConfigError"
     assert "runs.jsonl: cannot be read: reading it needs more than 400 MB of memory" in said["error"]
 
 
 def test_a_sample_that_takes_too_much_memory_kills_only_its_own_process(log):
-    much = b'{"scores": {"x": {"value": 1, "metadata": {"y": [' + b"{}," * 8_000_000 + b"{}]}}},"
+    much = b'{"scores": {"x": {"value": 1, "metadata": {"y": [' + b"{}," * 6_000_000 + b"{}]}}},"
     said = measured(rewritten(log, lambda text: much + text[1:]))
     assert said["kind"] == "ConfigError"
     assert said["error"].startswith("log.eval: cannot be read: ")

@@ -166,12 +166,8 @@ def test_a_stress_test_is_hosted_too_and_repeats_are_samples(tmp_path):
         with (folder / "rows.csv").open("w", newline="") as file:
             csv.writer(file).writerows([("task", "response", "label"), *ROWS])
     with ChatServer(graded) as server:
-        inspect_eval(
-            hosted,
-            "umpirical/stress",
-            *("-T", "data=rows.csv", "-T", "tests=typos,stability", "-T", "repeats=3", "--no-score-display"),
-            base_url=server.base_url,
-        )
+        parameters = {"data": "rows.csv", "tests": ["typos", "stability"], "repeats": 3}
+        inspect_here(hosted, "umpirical/stress", base_url=server.base_url, parameters=parameters)
         model = {"adapter": "openai-compatible", "name": "swayed", "base_url": server.base_url, "price": "free"}
         report = umpirical.stress(
             {"name": "swayed", "model": model},

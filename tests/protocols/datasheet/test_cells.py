@@ -110,9 +110,14 @@ def test_no_layout_goes_with_what_comes_in_a_rhythm(period):
 
 
 SETS = [
-    pytest.param(size, seed, ladder, marks=[pytest.mark.heavy] if seed > 1 or ladder == "filler" else [])
+    pytest.param(size, seed, ladder, marks=marks)
     for size in RECIPES
-    for ladder, seed in (("crossed", 1), ("crossed", 2), ("crossed", 3), ("filler", 1))
+    for ladder, seed, marks in (
+        ("crossed", 1, []),
+        ("crossed", 2, pytest.mark.heavy),
+        ("crossed", 3, pytest.mark.slow),
+        ("filler", 1, pytest.mark.heavy),
+    )
 ]
 
 

@@ -84,7 +84,7 @@ def better(stimulus):
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("ladder", ["crossed", "filler"])
+@pytest.mark.parametrize("ladder", [pytest.param("crossed", marks=pytest.mark.slow), "filler"])
 @pytest.mark.parametrize(
     "size", ["screen", "paper", *(pytest.param(size, marks=pytest.mark.slow) for size in ("standard", "full"))]
 )

@@ -27,7 +27,8 @@ def test_a_released_set_is_made_again_byte_for_byte_and_passes_every_gate(size):
     assert [stimulus.id for stimulus in released] == [stimulus.id for stimulus in again]
     assert list(released) == again, "a field that is not in the ids differs: run `just released`"
     tried = gates(size, again, released)
-    assert all(gate.passed for gate in tried if gate.blocks)
+    # Of the small sets, those that block nothing pass too.
+    assert all(gate.passed for gate in tried if gate.blocks or size in ("screen", "paper"))
     assert about(size, tried).items() <= released.manifest.items(), "run `just released`"
 
 
