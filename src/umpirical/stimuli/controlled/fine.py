@@ -74,7 +74,7 @@ def written(value: Value, form: str) -> str:
     if isinstance(value, str):
         return value
     if value < 0 or (form != "number" and value.denominator > 1) or (100 * value).denominator > 1:
-        raise ValueError(f"{value} is no {form}")
+        raise ValueError(f"{value} cannot be written as a {form}")
     match form:
         case "date":
             day = NEW_YEAR + timedelta(days=int(value))
