@@ -34,12 +34,14 @@ def make(tasks: int, seed: int) -> Tallies:
     rng = np.random.default_rng(seed)
     run = sample_run(JUDGE, rng, tasks=tasks, repeats=2, variants={"strict": replace(JUDGE, criterion=1.2)})
     vacuum = [VacuumTally(f"t{n}", "baseline", "empty", 6, float(rng.binomial(6, 0.3)), 0) for n in range(tasks)]
-    figures, ladder = (
-        sample_quads(rng, families=tasks, per_family=4, correlation=0.05, family=family, steps=(1.0, 2.0))
-        for family in (Family.FIGURES, Family.GRADED)
+    figures, ladder, fine = (
+        sample_quads(rng, families=tasks, per_family=4, correlation=0.05, family=family, steps=steps)
+        for family, steps in ((Family.FIGURES, (1.0, 2.0)), (Family.GRADED, (1.0, 2.0)), (Family.FINE, (0.05, 0.25)))
     )
+    shapes = {0.05: "sums/100", 0.25: "dates/20/shared"}
     quads = [replace(tally, cluster=f"t{tally.cluster[1:]}") for tally in (*figures.quads, *ladder.quads)]
     crossed = [replace(tally, cluster=f"t{tally.cluster[1:]}") for tally in figures.pairs]
+    crossed += [replace(tally, cluster=f"t{tally.cluster[1:]}", stratum=shapes[tally.delta]) for tally in fine.pairs]
     parts = parts_of_tasks("baseline", name="t", tasks=tasks)
     return replace(run, vacuum=tuple(vacuum), quads=tuple(quads), pairs=(*run.pairs, *crossed), parts=parts)
 

@@ -186,7 +186,7 @@ def rule(first: Tallies, second: Tallies, *, margin: float = MARGIN) -> Ruled:
     )
     earlier = BaselineRecord(judge="", run="", margin=margin, level=LEVEL, rows=rows)
     alone = _decided(hold_checks(POLICY, "compare", before, [ARM]))
-    ruled = ruling(_decided(checks), enough=True, baseline=earlier)
+    ruled = ruling(_decided(checks), earlier)
     return Ruled(alone.exit_code, ruled.exit_code, bool(earlier.worse))
 
 

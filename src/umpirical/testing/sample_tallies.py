@@ -65,6 +65,8 @@ KINDS = (
     _Kind(Family.LENGTH, "+100%", 0.0, 0.69),
     _Kind(Family.CONFLICT, "+50%", 1.0, -0.41, repeats=1),
     *(_Kind(Family.SUBSET, places, 0.0) for places in ("1-2", "1-3", "2-3")),
+    _Kind(Family.FINE, "dates/20/shared", 0.25),
+    _Kind(Family.FINE, "sums/100", 0.05),
 )
 
 CARRIERS = (

@@ -43,7 +43,7 @@ def test_a_study_of_the_built_in_tasks_takes_the_released_set_and_makes_nothing(
     kept = write_stimulus_set(study)
     assert kept.folder == tmp_path / "stimuli" / folder_of(DECIDED).name
     assert list(kept) == build_stimuli(study, DECIDED, seed=1)[0]
-    assert len(kept.manifest["gates"]) == 15
+    assert len(kept.manifest["gates"]) == 16
     assert "made_of" not in kept.manifest
 
 

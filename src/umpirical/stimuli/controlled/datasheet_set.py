@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 
@@ -178,9 +178,7 @@ def _crossed_stimuli(materials: Materials, recipe: Recipe, seed: int) -> Iterato
             yield makers[(index + turn) % 2].equal(turn)
         quads = QuadMaker(twin, index, seed, balance)
         start = math.floor(index * recipe.quads + ROUNDING)
-        for stimulus in _quads(quads, _due(recipe.quads, index), recipe.steps, start, made):
-            if stimulus.delta not in recipe.unshown:
-                yield stimulus
+        yield from _quads(quads, _due(recipe.quads, index), recipe.steps, start, made, recipe.unshown)
         # A family that had its turn in the first round of tasks lets another have it in the second.
         yield from _controls(makers, recipe, index % families + index // families, made)
     yield from _figures(materials, recipe, seed, balance, made)
@@ -212,12 +210,21 @@ def _figures(
         yield from _quads(following[turn % len(makers)], 1, [max(recipe.steps)], 2 * asked + turn, made)
 
 
-def _quads(maker: QuadMaker, count: int, steps: Sequence[float], start: int, made: Counter[str]) -> Iterator[Stimulus]:
+def _quads(  # a turn of a rotation, each of its parts by name
+    maker: QuadMaker,
+    count: int,
+    steps: Sequence[float],
+    start: int,
+    made: Counter[str],
+    unshown: Collection[float] = (),
+) -> Iterator[Stimulus]:
     """Steps in rotation over the twins; one that a twin has no room for becomes its largest."""
     for place in range(count):
-        delta = min(steps[(start + place) % len(steps)], float(maker.top))
+        step = steps[(start + place) % len(steps)]
+        delta = min(step, float(maker.top))
         name = f"{maker.twin.kind} {delta:g}"
-        yield from maker.quad(delta, start + place, rank=made[name])
+        quad = list(maker.quad(delta, start + place, rank=made[name]))
+        yield from () if step in unshown else quad
         made[name] += 1
 
 

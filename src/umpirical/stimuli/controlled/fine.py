@@ -348,8 +348,8 @@ TITLES = "Ms", "Mr", "Dr"
 def fine_stimuli(families: Sequence[Worked], quads: int, *, seed: int) -> Iterator[Stimulus]:
     """As many crossed pairs. Families and shapes take turns, in an order drawn for each round: no rhythm is shared."""
     if families:
-        rng = generator(seed, "fine")
-        chosen, shapes = _in_rounds(families, quads, rng), _in_rounds(SHAPES, quads, rng)
+        chosen = _in_rounds(families, quads, generator(seed, "fine", "families"))
+        shapes = _in_rounds(SHAPES, quads, generator(seed, "fine", "shapes"))
         for turn, (family, shape) in enumerate(zip(chosen, shapes, strict=True)):
             yield from _crossed_pair(family, shape, turn, seed)
 

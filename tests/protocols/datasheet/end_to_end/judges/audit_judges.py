@@ -10,13 +10,34 @@ from hashlib import sha256
 from math import log
 from statistics import median
 
+from umpirical.domain.stimuli import Stimulus
 from umpirical.stimuli.controlled.datasheet_set import RECIPES
 from umpirical.stimuli.controlled.family_files import filler_tasks
+from umpirical.stimuli.controlled.fine import fine_stimuli
 from umpirical.stimuli.controlled.materials import builtin_materials
 from umpirical.stimuli.controlled.tasks import Task
 from umpirical.text.sentences import sentences_at_every_stop
 
-TASKS = {task.prompt: task for task in builtin_materials("crossed", RECIPES["full"].tasks).all_tasks}
+MATERIALS = builtin_materials("crossed", RECIPES["full"].tasks)
+
+
+class FineTask(Task):
+    """A task whose answers have to be worked out."""
+
+    def level(self, text: str) -> float:
+        [family] = [family for family in MATERIALS.worked if family.id == self.family]
+        return family.right_in(self.prompt, text) / len(family.cases_in(self.prompt))
+
+
+def _fine(stimulus: Stimulus) -> Task:
+    return FineTask(
+        stimulus.task_id, stimulus.task_family, "", stimulus.task, (), request=stimulus.task, version=stimulus.version
+    )
+
+
+TASKS = {task.prompt: task for task in MATERIALS.all_tasks} | {
+    stimulus.task: _fine(stimulus) for stimulus in fine_stimuli(MATERIALS.worked, RECIPES["full"].fine, seed=1)
+}
 
 TYPICAL = median(map(len, TASKS))
 """Characters of a task."""
