@@ -174,9 +174,9 @@ def word(text):
     return f"none: {text[:60]!r}"
 
 
-def shown(page, *, after=""):
-    """The verdict on a page: of the judge that is named, if there are several."""
-    found = re.search(r'class="verdict">([^<]+)<', page[page.index(after) :])
+def shown(page):
+    """The verdict on a page, or in a part of it."""
+    found = re.search(r'class="verdict">([^<]+)<', page)
     return word(found[1]) if found else "none"
 
 
@@ -208,7 +208,8 @@ def places(study, judge, shared):
     yield "view, gate", shown(shared["viewed"].get(f"/runs/{run.name}/gate?policy=&baseline=").text)
     yield "Python", front_door.load(document).decision
     if study.protocol == "stress":
-        yield "side by side", shown((study.folder / "report" / "index.html").read_text(), after=f"<h3>{judge}</h3>")
+        boxes = (study.folder / "report" / "index.html").read_text().split('<div class="judge ')
+        yield "side by side", shown(next(box for box in boxes if f"<strong>{judge}</strong>" in box))
     assert set(re.findall(r"^[^:]*? \(policy ([^)]*)\):", "\n".join((said, reports, told["line"])), re.MULTILINE)) == {
         policy
     }

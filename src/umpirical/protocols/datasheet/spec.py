@@ -379,6 +379,10 @@ def _is_of(stimulus: Stimulus, steps: Collection[float]) -> bool:
     return stimulus.family in PROBED and (stimulus.delta or 0.0) in steps
 
 
+STRATA = TIER_2 | {Family.CONFLICT, Family.FINE}
+"""The families whose parts a measure is about."""
+
+
 @dataclass(slots=True)
 class PlannedTallies(PlannedCounts):
     """The trials of a whole plan, counted as if each had been answered by a judge that ties on everything."""
@@ -399,7 +403,7 @@ class PlannedTallies(PlannedCounts):
         self.calls[task, variant, family, stimulus.stratum, stimulus.delta] += 1
         if family != "blank":
             order, delta = trial.presentation.order, stimulus.delta or 0.0
-            stratum = stimulus.stratum if family in TIER_2 or family == Family.CONFLICT else ""
+            stratum = stimulus.stratum if family in STRATA else ""
             pairs = self.pairs.setdefault((task, variant, family, delta, stratum), {})
             pairs.setdefault(trial.stimulus_id, set()).add(order)
             if stimulus.crossed_pair:
