@@ -57,7 +57,7 @@ class Recipe:
     fine: int = 0
     """Crossed pairs of long answers with fine differences, of the whole set."""
     unshown: tuple[float, ...] = ()
-    """Steps whose quads are made and not shown: so all others keep their texts."""
+    """Steps whose quads are made and not shown beside fine differences: so all others keep their texts."""
 
     @property
     def calls(self) -> int:
@@ -170,6 +170,8 @@ def datasheet_stimuli(materials: Materials, recipe: Recipe, *, seed: int) -> Ite
 def _crossed_stimuli(materials: Materials, recipe: Recipe, seed: int) -> Iterator[Stimulus]:
     """Quads show both versions of a task. Whatever else is made of it shows one, and the versions take turns."""
     balancer, balance, made = Balancer(), RequestBalance(), Counter[str]()
+    # Fine differences take the place of some steps. Your own tasks have none, and keep their steps.
+    unshown = recipe.unshown if materials.worked else ()
     families = len({twin.family for twin in materials.twins})
     for index, twin in enumerate(materials.twins):
         makers = [PairMaker(task, index, seed, balancer) for task in twin.versions]
@@ -178,7 +180,7 @@ def _crossed_stimuli(materials: Materials, recipe: Recipe, seed: int) -> Iterato
             yield makers[(index + turn) % 2].equal(turn)
         quads = QuadMaker(twin, index, seed, balance)
         start = math.floor(index * recipe.quads + ROUNDING)
-        yield from _quads(quads, _due(recipe.quads, index), recipe.steps, start, made, recipe.unshown)
+        yield from _quads(quads, _due(recipe.quads, index), recipe.steps, start, made, unshown)
         # A family that had its turn in the first round of tasks lets another have it in the second.
         yield from _controls(makers, recipe, index % families + index // families, made)
     yield from _figures(materials, recipe, seed, balance, made)

@@ -9,7 +9,8 @@ from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import complete_run
 
-STEPS = [f"{step:g}" for step in sorted(set(RECIPES["standard"].steps))]
+STEPS = [f"{step:g}" for step in sorted({*RECIPES["standard"].steps} - {*RECIPES["standard"].unshown})]
+FINE = ["", "0.05", "0.1", "0.25", "0.5"]
 BY_CONTENT = ["longer", "shorter", "alphabetical", "readability", "gzip_size"]
 
 
@@ -45,6 +46,7 @@ def test_the_first_slot_is_all_position_whatever_is_in_it(measured):
     assert found["stable-cross-sensitivity", ""].value == 0
     assert found["raw-false-preference", ""].value == 1
     assert all(found["target-sensitivity", step].value == 0.5 for step in STEPS)
+    assert all(found["fine-sensitivity", step].value == 0.5 for step in FINE)
     assert all(found["tie-rate", step].value == 0 for step in ["0", *STEPS])
 
 
