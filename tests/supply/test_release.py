@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
-KINDS = {".css", ".html", ".js", ".json", ".md", ".parquet", ".py", ".typed", ".yaml"}
+KINDS = {".css", ".html", ".js", ".json", ".md", ".parquet", ".py", ".txt", ".typed", ".yaml"}
 """What a package of ours is made of; the released test cases are Parquet. Data of others would be large."""
 
 LARGEST = 250_000

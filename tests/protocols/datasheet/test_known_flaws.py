@@ -59,7 +59,7 @@ def guess(draw):
 
 def flips(share):
     """So many of its answers are drawn at random."""
-    return lambda draw, *seen: ("1", "2", "tie")[int(3 * draw("which"))] if draw("flips") < share else sound(*seen)
+    return lambda draw, *seen: ("1", "2", "tie")[int(3 * draw("which"))] if draw("flip") < share else sound(*seen)
 
 
 def guesses_where(rule):
