@@ -18,6 +18,7 @@ NAMES = {
     "figures": Family.FIGURES,
     "equal-subset": Family.SUBSET,
     "length": Family.LENGTH,
+    "fine": Family.FINE,
     "conflict": Family.CONFLICT,
     "own-graded": Family.OWN_GRADED,
     "own-equal": Family.OWN_EQUAL,
