@@ -9,6 +9,7 @@ import pytest
 
 from tests.protocols.pairs.pair_studies import labelled, write_study
 from umpirical import run
+from umpirical.reports import numbers
 from umpirical.study import exports
 
 FORMULA = "=HYPERLINK(1)"
@@ -23,7 +24,8 @@ def measured(tmp_path_factory):
 
 def exported(umpirical, report, form, path):
     code, out, err = umpirical("export", report.folder, "--to", form, "--out", path)
-    assert (code, err) == (0, "")
+    waits = "measuring the run and printing its report\n" if form in {"pdf", "png"} else ""
+    assert (code, err) == (0, waits)
     assert path.name in out
     return path
 
@@ -66,7 +68,12 @@ def test_the_hub_reads_the_model_card(measured, umpirical, tmp_path):
 
     path = exported(umpirical, measured, "model-card", tmp_path / "README.md")
     data = ModelCard(path.read_text()).data
-    found = {(one.metric_type, one.metric_name): one.metric_value for one in data.eval_results}
+    found = {(one.metric_type, one.metric_name.partition(" · ")[0]): one.metric_value for one in data.eval_results}
+    # Each name has the interval and the counts too.
+    limits = [
+        numbers.measured_counts(one, one.result) for one in measured.record.measures if one.result.kind == "estimate"
+    ]
+    assert all(any(each.metric_name.endswith(f" · {counts}") for counts in limits) for each in data.eval_results)
     whole = [one for one in measured.record.measures if not one.group and one.result.kind == "estimate"]
     assert found == {(one.name, f"{one.title} {one.stratum}".strip()): one.result.value for one in whole}
     assert data.model_name == "slot-locked"

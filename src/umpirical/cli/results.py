@@ -468,6 +468,8 @@ def export_command(target: str, form: str, out: Path | None) -> int:
 
     run = find_run(target)
     if not form.startswith("inspect"):
+        if form in {"pdf", "png"}:
+            remark("measuring the run and printing its report")
         exported = export_results(run, form, out)
         say(f"{short_path(exported.path)}: {exported.what}")
         return 0

@@ -1,5 +1,6 @@
 """Whether a judge sees a known quality difference, by its size."""
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -24,6 +25,9 @@ from umpirical.measures.estimates.pairs import (
 )
 from umpirical.measures.estimates.rates import ONE_TASK, Counted, clustered_rate
 from umpirical.stats.isotonic import isotonic_fit, threshold, threshold_interval
+
+FINE_PART = re.compile(r"([a-z]+)/([0-9]{1,4})(/shared)?")
+"""The part of a pair with a fine difference: the kind of detail that is wrong, how many details, shared errors."""
 
 
 def step_shares(tallies: Tallies, variant: str, score: Callable[[PairTally], float]) -> list[Part]:
@@ -85,10 +89,13 @@ def fine_sensitivity(tallies: Tallies, variant: str) -> list[Part]:
     errors: dict[str, list[PairCount]] = {"no shared errors": [], "shared errors": []}
     shapes: dict[tuple[int, int], list[PairCount]] = {}
     for count in counts:
-        kind, details, *shared = count.stratum.split("/")
-        kinds.setdefault(kind, []).append(count)
-        errors["shared errors" if shared else "no shared errors"].append(count)
-        shapes.setdefault((round(count.delta * int(details) / 5), int(details)), []).append(count)
+        # A test case whose part says something else, as in a forged set, is in the total alone.
+        if found := FINE_PART.fullmatch(count.stratum):
+            kind, details = found[1], int(found[2])
+            kinds.setdefault(kind, []).append(count)
+            errors["shared errors" if found[3] else "no shared errors"].append(count)
+            # All details are five requirements.
+            shapes.setdefault((round(count.delta * details / 5), details), []).append(count)
     named = sorted(kinds.items()) + [(f"{wrong} of {all_}", shapes[wrong, all_]) for wrong, all_ in sorted(shapes)]
     named += [(name, chosen) for name, chosen in errors.items() if chosen]
     whole = [Part(counted_share(counts, joint=IN_QUAD))] if counts else []

@@ -44,7 +44,7 @@ class Failure:
     said: str
     right: str
     diff: "tuple[Piece, ...]" = ()
-    """What was changed in a text, with blanks that can be seen; empty if nothing was."""
+    """The changes to a text, with its blanks made visible; empty without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Screen:
     """The first screen of a page of one judge."""
 
     counts: Mapping[str, int]
-    """What was asked about, for the head of the page."""
+    """How much the judge was asked about, for the head of the page."""
     overview: Overview
     checks: tuple[CheckRow, ...]
     steps: tuple[Step, ...]
@@ -277,7 +277,7 @@ def _worst(held: Sequence[CheckRow], says: Callable[[CheckRow], str]) -> str:
         case "N/A":
             return f"No check failed. {capital(worst.about)} was not measured: {worst.why}."
         case "PASS":
-            return f"All {numbers.count(len(held))} checks passed."
+            return passed_words([row.verdict for row in held])
 
 
 MOST_DOTS = 12
@@ -301,6 +301,12 @@ def titles(names: Sequence[str]) -> str:
     each = list(dict.fromkeys(names))
     more = len(each) - MOST_NAMED
     return together(each if more < 2 else [*each[:MOST_NAMED], f"{more} others"])
+
+
+def passed_words(verdicts: Sequence[CheckVerdict]) -> str:
+    """Says that no check failed; that all passed only if each was measured."""
+    every = all(verdict == "PASS" for verdict in verdicts)
+    return f"All {numbers.count(len(verdicts))} checks passed." if every else "No check failed."
 
 
 def counts_of(verdicts: Sequence[CheckVerdict]) -> str:

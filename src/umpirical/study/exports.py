@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Estimate
+from umpirical.reports import numbers
 from umpirical.reports.pages import quoted
 from umpirical.reports.record import MeasureRecord, Record
 from umpirical.store.files import drafted, write_text
@@ -156,7 +157,10 @@ def model_card(finished: FinishedRun) -> str:
 
 
 def _index(record: Record) -> Iterator[str]:
-    """Yields the front matter. Only measures of the own prompt over all of the data are results of the model."""
+    """Yields the front matter. Only measures of the own prompt over all of the data are results of the model.
+
+    The Hub has no field for counts and intervals, so the name of a result has them.
+    """
     protocol = record.run.protocol.partition("/")[0]
     own = next((one.variant for one in record.measures), "")
     yield from ("---", "tags:", "- llm-as-a-judge", "- umpirical", "model-index:")
@@ -166,7 +170,9 @@ def _index(record: Record) -> Iterator[str]:
     for measure in record.measures:
         if measure.variant != own or getattr(measure, "group", "") or not isinstance(measure.result, Estimate):
             continue
-        name = f"{measure.title} {measure.stratum}".strip()
+        limits = numbers.measured_interval(measure, measure.result.interval)
+        counts = numbers.measured_counts(measure, measure.result)
+        name = " · ".join(filter(None, [f"{measure.title} {measure.stratum}".strip(), limits, counts]))
         yield f"    - type: {quoted(measure.name)}"
         yield f"      value: {json.dumps(measure.result.value)}"
         yield f"      name: {quoted(name)}"

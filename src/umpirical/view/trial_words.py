@@ -6,6 +6,7 @@ from os.path import commonprefix
 
 from umpirical.domain.stimuli import Family
 from umpirical.measures.natural import NATURAL
+from umpirical.measures.sensitivity import FINE_PART
 from umpirical.reports import numbers
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 
@@ -60,9 +61,8 @@ def purpose(family: str, part: str = "", step: float | None = None) -> str:
     if family == Family.GRADED and step:
         size = "half a" if step == 0.5 else numbers.step(step)
         return f"{size} {numbers.units('requirement', max(1, step))} better"
-    if family == Family.FINE and part:
-        kind, details, *_ = part.split("/")
-        return f"answers of {details} details, different in {kind}"
+    if family == Family.FINE and (found := FINE_PART.fullmatch(part)):
+        return f"answers of {found[2]} details, different in {found[1]}"
     # A plugin's name says enough: its code need not be loaded here.
     words = _TESTED.get(family) or (
         PERTURBATIONS.get(family).title.lower() if PERTURBATIONS.is_built_in(family) else family.replace("-", " ")

@@ -17,6 +17,7 @@ from umpirical.stats.simulation.judge import LatentJudge, correct_rate
 from umpirical.stimuli.controlled.datasheet_set import recipe
 from umpirical.stimuli.controlled.fine import REQUIREMENTS, fine_stimuli, read, worked_families, worked_out, written
 from umpirical.stimuli.controlled.gates import BLIND, fine_differences
+from umpirical.view.trial_words import purpose
 
 FAMILIES = worked_families()
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
@@ -190,6 +191,14 @@ def test_accuracy_is_given_by_size_by_kind_and_by_shape():
     assert threshold.result.value == pytest.approx(0.25 + 0.75 / 3)
     graded = Tallies(pairs=tuple(tally for tally in tallies.pairs if tally.family == "graded"))
     assert not fine_sensitivity.compute(graded, "baseline")
+
+
+def test_a_part_that_no_maker_of_ours_gives_is_in_the_total_alone():
+    forged = ("", "dates", "dates/x", "<b>/20", f"dates/{'9' * 5000}", "dates/20/more")
+    tallies = Tallies(pairs=tuple(pairs("fine", 0.25, part, 1, 2, task) for part in forged for task in "ab"))
+    found = [one.stratum for one in fine_sensitivity.compute(tallies, "baseline")]
+    assert found == ["", "0.25"]
+    assert {purpose("fine", part) for part in forged} == {"one long answer with more details right"}
 
 
 # Telling good judges apart.

@@ -137,7 +137,7 @@ MAJORITY = "majority vote"
 
 
 def _majority(verdicts: Iterable[PastVerdict]) -> Iterator[PastVerdict]:
-    """Yields the majority vote on each item. Without a majority of all judges, there is no verdict."""
+    """Yields the majority vote on each item. An item without a majority of all judges has no verdict."""
     by_item: dict[str, dict[str, PastVerdict]] = {}
     judges = set()
     for verdict in verdicts:

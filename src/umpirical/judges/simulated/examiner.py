@@ -316,7 +316,7 @@ BEGINNING = 2_000
 
 @dataclass(frozen=True, slots=True)
 class AuditorProfile(BuiltIn):
-    """What is built in in a judge of agents."""
+    """The known properties of a judge of agents."""
 
     reads: Reads = "everything"
     follows: bool = True
@@ -460,7 +460,7 @@ _VIEWS: Mapping[Reads, Callable[[Transcript], Transcript]] = {
 
 @dataclass(frozen=True, slots=True)
 class PairAuditorProfile(AuditorProfile):
-    """What is built in in a judge that compares two runs. A lapse names either of them at random."""
+    """The known properties of a judge that compares two runs. A lapse names either of them at random."""
 
     position_1: float = 0.0
     """Share of calls that name position 1, whatever is in it."""

@@ -131,7 +131,7 @@ def can_read(prompt: str, kind: JudgeKind = "compare") -> bool:
 
 
 def simulated_profile(name: str, kind: JudgeKind) -> SimulatedProfile:
-    """Returns what is built in in a simulated judge of controlled answers, of the user's own texts, or of agents."""
+    """Returns the known properties of a simulated judge of controlled answers, of the user's texts or of agents."""
     known = _profiles(kind)
     if name not in known:
         raise unknown_profile(name, f" that {kind}s", known)
@@ -170,7 +170,7 @@ ADAPTER = _Simulated()
 
 
 def profile_of(judge: JudgeSpec) -> SimulatedProfile | None:
-    """Returns what is built in in a judge; None for one that is not simulated here."""
+    """Returns the known properties of a judge; None for one that is not simulated here."""
     if judge.model is None or ADAPTERS.get(judge.model.adapter) is not ADAPTER:
         return None
     return simulated_profile(judge.model.name, judge.kind)

@@ -14,7 +14,7 @@ from umpirical.stats.simulation.judge import LatentJudge
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """What is built in in any simulated judge."""
+    """The known properties that every simulated judge has."""
 
     about: str
     """The defect, in one sentence."""
@@ -29,7 +29,7 @@ class BuiltIn:
 
 @dataclass(frozen=True, slots=True)
 class Profile(BuiltIn):
-    """What is built in in a judge that compares."""
+    """The known properties of a judge that compares."""
 
     latent: LatentJudge
     resolution_spread: float = 0.0
@@ -55,7 +55,7 @@ class Profile(BuiltIn):
 
 @dataclass(frozen=True, slots=True)
 class GraderProfile(BuiltIn):
-    """What is built in in a judge that grades."""
+    """The known properties of a judge that grades."""
 
     latent: LatentGrader
     gain_spread: float = 0.0
@@ -184,7 +184,7 @@ def call_noise(seed: int, prompt: str, trial_id: str, *, frozen: float) -> float
 
 @dataclass(frozen=True, slots=True)
 class ExaminerProfile(BuiltIn):
-    """What is built in in a judge that grades the user's own data."""
+    """The known properties of a judge that grades the user's own data."""
 
     latent: LatentExaminer
 

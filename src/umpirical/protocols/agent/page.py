@@ -296,7 +296,7 @@ def _name(function: object) -> str:
 
 
 def _message(text: str) -> str:
-    """Returns what a message says, or which tools it calls; text that is no message is left as it is."""
+    """Returns what a message says, or which tools it calls; any other text stays as it is."""
     try:
         found = json.loads(text)
     except ValueError:

@@ -23,6 +23,7 @@ from umpirical.reports.overview import (
     Overview,
     capital,
     counts_of,
+    passed_words,
     short,
     titles,
     two_texts,
@@ -92,7 +93,7 @@ def _worst(sheet: Datasheet, held: list[CheckRecord]) -> str:
             why = "" if worst.why == "not measured" else f": {worst.why}"
             return f"No check failed. {capital(named(worst))} was not measured{why}."
         case "PASS":
-            return f"All {numbers.count(len(held))} checks passed."
+            return passed_words([check.verdict for check in held])
 
 
 def _needs(sheet: Datasheet, held: list[CheckRecord]) -> str:

@@ -31,7 +31,7 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class LatentExaminer:
-    """What is built in in a simulated examiner. Lengths are in steps of the scale."""
+    """The known properties of a simulated examiner. Lengths are in steps of the scale."""
 
     noise: float
     """sigma: spread of the place of a text around where it belongs."""

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class LatentGrader:
-    """What is built in in a simulated `grade` judge. Lengths are shares of the scale, from lowest to highest grade."""
+    """The known properties of a simulated `grade` judge. Lengths are shares of the scale, lowest to highest grade."""
 
     gain: float
     """kappa: how far one more requirement lifts an answer; 0.2 spans the scale with five, less compresses it."""

@@ -20,7 +20,7 @@ _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 @dataclass(frozen=True, slots=True)
 class LatentJudge:
-    """What is built in in a simulated judge."""
+    """The known properties of a simulated judge."""
 
     resolution: float
     """k: d' per requirement of quality difference."""

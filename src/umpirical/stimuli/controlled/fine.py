@@ -44,7 +44,11 @@ CLEAN = 3
 SHARED = "shared"
 """Marks the others."""
 
+MOST_LISTS = 100
+"""Lists that are drawn until one has enough details that can be wrong. The shipped families hardly need a second."""
+
 Forms = NDArray[np.int64] | None
+"""By case, which of a family's paragraphs tells of it."""
 
 VERSIONS = "P", "Q"
 
@@ -54,6 +58,12 @@ Value = int | Fraction | str
 Givens = Mapping[str, Value]
 
 NEW_YEAR = date(2027, 1, 1)
+
+# Not by `strftime`: a host program may have set another language.
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 
 DATES = f"All dates are in {NEW_YEAR.year}. From March 1 to March 2 is one day."
 
@@ -80,7 +90,7 @@ def written(value: Value, form: str) -> str:
             day = NEW_YEAR + timedelta(days=int(value))
             if day.year > NEW_YEAR.year:
                 raise ValueError(f"{value} days are more than a year")
-            return f"{day:%B} {day.day}"
+            return f"{MONTHS[day.month - 1]} {day.day}"
         case "time":
             hour, minute = divmod(int(value), 60)
             if hour >= 24:
@@ -96,10 +106,8 @@ def read(text: str, form: str) -> int | Fraction:
     """The value that a text gives."""
     match form:
         case "date":
-            # The year makes 29 February an error, and nothing else.
             month, day = text.split()
-            months = [f"{date(NEW_YEAR.year, number, 1):%B}" for number in range(1, 13)]
-            return (date(NEW_YEAR.year, months.index(month) + 1, int(day)) - NEW_YEAR).days
+            return (date(NEW_YEAR.year, MONTHS.index(month) + 1, int(day)) - NEW_YEAR).days
         case "time":
             hour, minute = map(int, text.split(":"))
             return 60 * hour + minute
@@ -263,12 +271,12 @@ class Worked:
         said: Sequence[Sequence[str]],
         opening: str,
         rng: np.random.Generator,
-        not_: Forms,
+        but: Forms,
     ) -> tuple[str, Forms]:
-        """A report that gives each case these details, in none of the forms that the other report gives it in."""
+        """A report of these details, and the form of each of its paragraphs: never that in `but`."""
         answers = self.data["answers"]
         own = rng.integers(len(answers), size=len(cases))
-        forms = own if not_ is None else (not_ + 1 + own % (len(answers) - 1)) % len(answers)
+        forms = own if but is None else (but + 1 + own % (len(answers) - 1)) % len(answers)
         paragraphs = [
             answers[form].format_map({"name": case["name"], **self._worded(values, rng)})
             for case, values, form in zip(cases, said, forms.tolist(), strict=True)
@@ -372,7 +380,7 @@ class _Lists:
 
 def _lists(family: Worked, shape: tuple[int, int], rng: np.random.Generator) -> _Lists:
     details, wrong = shape
-    while True:
+    for _ in range(MOST_LISTS):
         place, shared = int(rng.integers(len(family.details))), family.drawn("common", rng)
         names = family.names(rng)[: details // len(family.details)]
         one = [family.drawn("each", rng, {**shared, "name": name}) for name in names]
@@ -382,6 +390,7 @@ def _lists(family: Worked, shape: tuple[int, int], rng: np.random.Generator) -> 
         if len(near) == wrong:
             other = {number: found.givens for found, number in near}
             return _Lists(shared, one, [other.get(number, case) for number, case in enumerate(one)], place)
+    raise ValueError(f"family {family.id}: too few details can change")
 
 
 def _crossed_pair(family: Worked, shape: tuple[int, int], turn: int, seed: int) -> Iterator[Stimulus]:
