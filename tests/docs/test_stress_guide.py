@@ -14,7 +14,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally, ChangeTally, Tallies
 from umpirical.judges.simulated.profiles import EXAMINER_PROFILES
 from umpirical.measures.catalogue import measure_all
-from umpirical.protocols.stress.spec import ENOUGH, HARNESS_NAMES, HARNESS_SUITE, SAMPLE
+from umpirical.protocols.stress.spec import ENOUGH, HARNESS_NAMES, HARNESS_SUITE, SAMPLE, SELF_PREFERENCE
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
 from umpirical.stimuli.simulated import FAULTS
 from umpirical.study.file import parse_study
@@ -23,7 +23,7 @@ GUIDE = ROOT / "docs" / "data" / "stress-tests.md"
 REFERENCE = ROOT / "docs" / "reference" / "perturbations.md"
 (ANSWERS,) = blocks(GUIDE, "csv")
 (COMMANDS,) = blocks(GUIDE, "sh")
-STUDY, RESPONSES = blocks(GUIDE, "yaml")
+STUDY, RESPONSES, OWN = blocks(GUIDE, "yaml")
 
 SPACING = stress_test("vertical-spacing", name="spacing")
 CALLS = (CallTally("0", "baseline", "spacing", "", None, 1, graded=1),)
@@ -52,6 +52,15 @@ def test_the_study_file_is_one(tmp_path):
     assert len(study.spec.stress.proved) == 4
     assert study.spec.judges[0].kind == "grade"
     assert "6 is best." in study.spec.judges[0].prompts["baseline"]
+
+
+def test_the_study_of_self_preference_is_one(tmp_path):
+    (tmp_path / "instruction.txt").write_text("Grade.")
+    (tmp_path / "rubric.txt").write_text("6 is best.")
+    before, _, after = STUDY.partition("stress:\n")
+    study = parse_study(before + OWN + after[after.index("judges:") :], tmp_path)
+    assert set(study.spec.stress.tests) == {*SELF_PREFERENCE, "stability"}
+    assert set(study.spec.stress.writers) == {"generator", "own-generator", "validator"}
 
 
 def test_the_study_whose_responses_a_model_writes_is_rehearsed(tmp_path, umpirical):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.recovery.examiner_sampling import TESTS, design, draw, ordinal
+from tests.recovery.examiner_sampling import AGAINST, TESTS, design, draw, ordinal
 from umpirical.domain.scales import GradeScale
 from umpirical.judges.simulated.examiner import Truth, true_examiner
 from umpirical.judges.simulated.profiles import EXAMINER_PROFILES, ExaminerProfile
@@ -94,7 +94,7 @@ def test_planted_values_are_in_the_steps_of_the_scale():
             ExaminerProfile("", latent),
             GradeScale("interval", low=0, high=high),
             [
-                Truth(high * n / 10, high * n / 10, test, f"i{n}", kind=kind_of(test))
+                Truth(high * n / 10, high * n / 10, test, f"i{n}", kinds=(kind_of(test),))
                 for n in range(11)
                 for test in ("original", "typos")
             ],
@@ -177,7 +177,8 @@ def _gold(test, gold, given, size):
 
 
 def _changes(test, run):
-    first, second, required = run.originals[:, 0], run.changed[test][:, 0], run.required[test]
+    before = run.changed[AGAINST[test]] if test in AGAINST else run.originals
+    first, second, required = before[:, 0], run.changed[test][:, 0], run.required[test]
     if test == "label-flip":
         found = {
             "flip-detection": np.mean(np.sign(second - first) == np.sign(required - run.level)),
@@ -187,7 +188,7 @@ def _changes(test, run):
         found = {
             "change-rate": np.mean(first != second),
             "excess-change": np.mean(first != second)
-            - np.mean(first != run.originals[:, 1]) / 2
+            - np.mean(first != before[:, 1]) / 2
             - np.mean(second != run.changed[test][:, 1]) / 2,
             "grade-shift": np.mean(second - first),
             "shift-equivalence": np.mean(second - first),

@@ -70,7 +70,7 @@ def prompt_of(answer, *, scale=SIX, task="Write an essay.", template=RUBRIC_PROM
 def key(text, *, fence):  # noqa: ARG001  # the text alone says it
     """Made-up texts say what they are: `level required test item ratio`."""
     level, required, test, item, ratio = text.split()
-    return Truth(float(level), float(required), test, item, float(ratio), kind_of(test))
+    return Truth(float(level), float(required), test, item, float(ratio), (kind_of(test),))
 
 
 def texts_of(test, *, level=2, required=None, ratio=1.0, count=ITEMS):
@@ -388,7 +388,7 @@ def test_the_key_knows_every_text_of_a_stress_set():
     truth = truths_of(stimuli)
     item = truth("One two three.").item
     assert truth("One two three.") == Truth(1, 1, "original", item)
-    assert truth("One  two three.") == Truth(1, 1, "inline-spacing", item, kind="format")
+    assert truth("One  two three.") == Truth(1, 1, "inline-spacing", item, kinds=("format",))
     assert truth("One two three and three more.") == Truth(1, 1, "verbosity-long", item, 2.0)
     assert truth("Nothing of that.") == Truth(1, 4, "label-flip", item)
     alone = truth("Written anew.")
@@ -561,7 +561,8 @@ def test_truths_of_a_set_are_what_planted_values_are_made_of():
 
 def test_what_a_test_does_to_a_text_is_what_its_perturbation_says():
     kinds = dict.fromkeys(PERTURBATIONS.names(), "none")
-    kinds |= dict.fromkeys(FORMAT_TESTS, "format") | dict.fromkeys(CUE_TESTS, "cue") | {"paraphrase": "paraphrase"}
+    kinds |= dict.fromkeys(FORMAT_TESTS, "format") | dict.fromkeys(CUE_TESTS, "cue")
+    kinds |= {name: name for name in ("paraphrase", "own-words", "own-claim")} | {"other-words": "paraphrase"}
     assert {test: kind_of(test) for test in kinds} == kinds
     assert kind_of("original") == kind_of("of-a-plugin-that-is-gone") == "none"
 
@@ -574,4 +575,4 @@ def test_a_plugin_says_for_itself_what_it_does(monkeypatch):
     assert [kind_of(name) for name in plugins] == ["cue", "none", "none"]
     essay = original_of("Some words.", "2")
     [_, (_, truth)] = truths([essay, changed_of(essay, "Some  words.", "cue")], SIX)
-    assert truth.kind == "cue"
+    assert truth.kinds == ("cue",)

@@ -16,12 +16,19 @@ ARM = "baseline"
 RATIOS = {"verbosity-long": (1.6, 2.0, 2.4), "verbosity-short": (0.45, 0.6, 0.7), "paraphrase": (0.9, 1.2)}
 """Words of a changed text over those of its original, each as often as the others; 1 where a test is not named."""
 
-TESTS = ("vertical-spacing", "paraphrase", "verbosity-long", "verbosity-short", "prompt-injection", "label-flip")
+TESTS = ("vertical-spacing", "paraphrase", "verbosity-long", "verbosity-short", "prompt-injection")
+TESTS += ("other-words", "own-words", "other-claim", "own-claim", "label-flip")
+
+AGAINST = {"own-words": "other-words", "own-claim": "other-claim"}
+"""The tests whose texts are compared with those of another test, not with the originals."""
 
 PULLS = {
     "vertical-spacing": lambda judge: (judge.format_shift, judge.format_scatter),
     "paraphrase": lambda judge: (0.0, judge.paraphrase),
     "prompt-injection": lambda judge: (judge.cue, 0.0),
+    "other-words": lambda judge: (0.0, judge.paraphrase),
+    "own-words": lambda judge: (judge.own_words, judge.paraphrase),
+    "own-claim": lambda judge: (judge.own_claim, 0.0),
 }
 
 
@@ -38,7 +45,8 @@ def design(grades: int, tests=TESTS) -> list[Truth]:
         for test in tests:
             required = grades - 1 - level if test == "label-flip" else level
             ratios = RATIOS.get(test, (1.0,))
-            truths += [Truth(level, required, test, f"i{level}", ratio, kind_of(test)) for ratio in ratios]
+            kinds = (kind_of(test),), (kind_of(AGAINST.get(test, "original")),)
+            truths += [Truth(level, required, test, f"i{level}", ratio, *kinds) for ratio in ratios]
     return truths
 
 
@@ -110,7 +118,8 @@ def tallies_of(run: Drawn, *, grades: int = 6) -> Tallies:
 
 
 def _change_tallies(run: Drawn, test: str, names: list[str]):
-    first, second, required = run.originals[:, :, None], run.changed[test][:, None, :], run.required[test]
+    before = run.changed[AGAINST[test]] if test in AGAINST else run.originals
+    first, second, required = before[:, :, None], run.changed[test][:, None, :], run.required[test]
     flipped = (required != run.level).any()
     direction = np.sign(required - run.level)[:, None, None]
     moved = (np.sign(second - first) == direction) & (second != first)
@@ -118,7 +127,7 @@ def _change_tallies(run: Drawn, test: str, names: list[str]):
     columns = [(second != first), moved, both, second - first, np.abs(second - first)]
     means = [column.mean(axis=(1, 2)).tolist() for column in columns]
     again = run.changed[test].shape[1] > 1
-    retests = (_retests(run.originals) + _retests(run.changed[test])) / 2 if again else np.zeros(len(names))
+    retests = (_retests(before) + _retests(run.changed[test])) / 2 if again else np.zeros(len(names))
     for name, change, move, right, shift, distance, retest in zip(names, *means, retests.tolist(), strict=True):
         yield ChangeTally(
             name,

@@ -4,6 +4,7 @@ Acceptance as in test_recovery: |bias| below 3.5 Monte-Carlo standard errors; 95
 interior points, and at least .93 elsewhere. With 200 runs the bounds are .90 to .99. `just recovery` makes 2,000 runs.
 """
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,16 +13,19 @@ import pytest
 from tests.recovery.examiner_sampling import TESTS, design, draw, ordinal, tallies_of
 from umpirical.domain.measures import Estimate
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict, Stimulus
+from umpirical.domain.tallies import ChangeTally, Tallies
 from umpirical.judges.prompt import StudyTexts, resolve_prompts
 from umpirical.judges.simulated.examiner import true_examiner
-from umpirical.judges.simulated.profiles import EXAMINER_PROFILES
+from umpirical.judges.simulated.profiles import EXAMINER_PROFILES, ExaminerProfile
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MEASURES, measure_all
+from umpirical.measures.changes import shift_difference
 from umpirical.models.spec import Calling
 from umpirical.protocols.stress.counting import stress_counts
 from umpirical.protocols.stress.design import StressDesign, kind_of, truths
 from umpirical.protocols.stress.protocol import STRESS
 from umpirical.protocols.stress.report import FACTS
+from umpirical.protocols.stress.verdicts import SELF_PREFERENCE, moved
 from umpirical.runs.call import CallSpec
 from umpirical.runs.judgments import read_judgments
 from umpirical.runs.local import LocalExecutor
@@ -45,6 +49,9 @@ CASES = {
     ("wording-swayed", 6): ("paraphrase",),
     ("wordy", 6): ("verbosity-long", "verbosity-short"),
     ("injectable", 6): ("prompt-injection",),
+    ("prefers-own-words", 6): ("other-words", "own-words"),
+    ("prefers-own-words", 2): ("other-words", "own-words"),
+    ("prefers-own-name", 6): ("other-claim", "own-claim"),
     ("flip-blind", 6): ("label-flip",),
     ("flip-blind", 2): ("label-flip",),
     ("moody", 6): ("vertical-spacing", "label-flip"),
@@ -276,7 +283,7 @@ def test_what_is_planted_shows_in_the_measures_that_are_named():
 
 
 def test_the_tests_that_examiners_know_are_those_there_are():
-    made = {test.name for test in PERTURBATIONS if isinstance(test, ProvedPerturbation)}
+    made = {test.name for test in PERTURBATIONS if isinstance(test, ProvedPerturbation)} - {"other-claim", "own-claim"}
     assert {test.name for test in PERTURBATIONS if test.alters == "format"} == made
     asked = {*PERTURBATIONS.names(), "original", "stability"}
     for name in EXAMINER_PROFILES:
@@ -398,3 +405,61 @@ def test_a_whole_run_finds_what_is_true_value(name, tmp_path, stimuli, sound):
     for key in defects(name):
         if key[1] in SHOWN:
             assert apart(results[key], sound[key]), (key, results[key].interval, sound[key].interval)
+
+
+# Self-preference.
+
+OWN = ("other-words", "own-words", "other-claim", "own-claim")
+
+
+@pytest.mark.parametrize("runs", [150, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["moody", "wording-swayed"])
+def test_a_judge_without_self_preference_is_called_clean(name, runs):
+    """By the rule of the sentence on the page, over both of its halves at once."""
+    latent, rng, clean = EXAMINER_PROFILES[name].latent, np.random.default_rng(runs), 0
+    for _ in range(runs):
+        drawn = tallies_of(draw(latent, rng, items=ITEMS, tests=OWN))
+        shifts = [part.result for part in MEASURES.get("grade-shift").compute(drawn, "baseline")]
+        halves = [shifts[OWN.index(test)] for test in SELF_PREFERENCE]
+        clean += not any(moved(half) for half in halves)
+    assert clean / runs >= (0.94 if runs == 2000 else 0.90), clean / runs
+
+
+@pytest.mark.parametrize("runs", [150, pytest.param(2000, marks=pytest.mark.slow)])
+def test_the_difference_between_two_judges_is_the_self_preference_of_one(runs):
+    """Both see the same better writing in the words; only one of the two prefers them as its own."""
+    quality = 0.3
+    both = [replace(EXAMINER_PROFILES["moody"].latent, own_words=quality + own) for own in (0.0, 0.5)]
+    truths = [
+        true_examiner(ExaminerProfile("", latent), ordinal(6), design(6, OWN))["grade-shift", "own-words"]
+        for latent in both
+    ]
+    rng, found = np.random.default_rng(runs), []
+    for _ in range(runs):
+        levels = rng.integers(0, 6, ITEMS)
+        one, other = (tallies_of(draw(latent, rng, items=ITEMS, tests=OWN, level=levels)) for latent in both)
+        found.append(shift_difference(one, other, "baseline", "own-words").result)
+    # Judges of texts of these levels: the mean over levels is not quite that of the design.
+    planted = truths[1] - truths[0]
+    assert abs(np.mean([one.value for one in found]) - planted) < 0.02
+    low, high = (0.93, 0.975) if runs == 2000 else (0.89, 0.995)
+    assert low <= np.mean([covers(one, planted) for one in found]) <= high
+    assert planted > 0.3
+
+
+def test_the_difference_of_two_shifts_by_hand():
+    def side(*shifts):
+        changes = tuple(
+            ChangeTally(f"c{n}", "baseline", "own-words", "", "same-verdict", pairs=2, shift=2 * s, distance=abs(2 * s))
+            for n, s in enumerate(shifts)
+            if s is not None
+        )
+        return Tallies(changes=changes, scale=ordinal(6))
+
+    measure = shift_difference(side(0.0, 0.5, 0.5, None), side(1.0, 0.5, None, 1.0), "baseline", "own-words")
+    assert measure.stratum == "own-words"
+    # Over the two clusters that both have: (1 + 0) / 2.
+    assert measure.result.value == pytest.approx(0.5)
+    assert (measure.result.denominator, measure.result.clusters) == (4, 2)
+    assert shift_difference(side(1.0, None), side(None, 1.0), "baseline", "own-words").result.kind == "undefined"
+    assert shift_difference(side(1.0, 1.0), Tallies(scale=ordinal(6)), "baseline", "own-words") is None

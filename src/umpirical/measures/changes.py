@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from math import ceil
 from typing import Literal
 
-from umpirical.domain.measures import Estimate, Interval, Result, Undefined
+from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import ChangeTally, Tallies
 from umpirical.measures.catalogue import MeasureFamily, Part
 from umpirical.measures.estimates.items import NO_ORDER, ONE_CLUSTER, by_part, item_rate, kept_in, shares_by_task, span
-from umpirical.measures.estimates.rates import DIGITS, by_task
+from umpirical.measures.estimates.rates import DIGITS, by_task, task_sums
 from umpirical.stats.differences import signed_mean
 
 UNPAIRED = "without a verdict on both texts"
@@ -190,6 +190,37 @@ def grade_shift(chosen: Sequence[ChangeTally], scale: GradeScale | None) -> Resu
     """
     method = "score limits of rises and falls, joined over clusters"
     return shift_result(chosen, scale, level=0.95, method=method)
+
+
+def shift_difference(
+    first: Tallies, second: Tallies, variant: str, test: str, *, level: float = 0.95
+) -> Measure | None:
+    """The second judge's grade shift in a test less the first's, over the clusters of items that both gave verdicts on.
+
+    What a text is worth to both is not in it: of words that are better written, it leaves what one judge sees in them
+    alone. None if one of the two has no such test, or the labels have no order.
+    """
+    both = [
+        [t for t in change_tallies(side, variant, "same-verdict") if (t.test, t.group) == (test, "")]
+        for side in (first, second)
+    ]
+    if not all(both) or first.scale is None or first.scale.kind == "nominal":
+        return None
+    ours, theirs = (task_sums((t.cluster, t.shift, t.pairs) for t in side) for side in both)
+    shared = [name for name in sorted(ours.keys() & theirs.keys()) if ours[name][1] and theirs[name][1]]
+    missing = unpaired([*both[0], *both[1]])
+    if len(shared) < 2:
+        return Measure("grade-shift", Undefined(ONE_CLUSTER if shared else NO_VERDICTS, missing), variant, test)
+    items = [float(theirs[name][1]) for name in shared]
+    moves = [theirs[name][0] - n * ours[name][0] / ours[name][1] for name, n in zip(shared, items, strict=True)]
+    found = signed_mean([max(m, 0.0) for m in moves], [max(-m, 0.0) for m in moves], items, level=level)
+    limits = Interval(
+        found.low, found.high, method="score limits of rises and falls, joined over clusters", level=level
+    )
+    result = Estimate(
+        found.value, sum(moves), int(sum(items)), "item", limits, clusters=found.clusters, excluded=missing
+    )
+    return Measure("grade-shift", result, variant, test)
 
 
 LEVEL = 0.90

@@ -36,11 +36,14 @@ class Writers:
     validator: Model
     fallback: Model | None = None
     """Asked where the validator refuses."""
+    own_generator: Model | None = None
+    """The judge's own model."""
 
     @property
     def by_role(self) -> dict[str, Model]:
-        models = {"generator": self.generator, "validator": self.validator}
-        return models if self.fallback is None else models | {"fallback": self.fallback}
+        some = {"fallback": self.fallback, "own-generator": self.own_generator}
+        models = {role: model for role, model in some.items() if model is not None}
+        return {"generator": self.generator, "validator": self.validator, **models}
 
     async def close(self) -> None:
         for model in self.by_role.values():

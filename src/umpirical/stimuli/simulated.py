@@ -48,13 +48,18 @@ _NO_CUE = "The weather was mild on that afternoon."
 """What is added instead by a text that misses its aim."""
 
 
-def made_text(test: GeneratedPerturbation, order: Mapping[str, str], rng: np.random.Generator, *, misses: bool) -> str:
-    """Returns a text for an order, or one that misses the aim of the test, in a way that validators or checks see."""
+def made_text(
+    test: GeneratedPerturbation, order: Mapping[str, str], rng: np.random.Generator, *, misses: bool, ending: str = "o"
+) -> str:
+    """Returns a text for an order, or one that misses the aim of the test, in a way that validators or checks see.
+
+    A word that is replaced gets an ending, so that two writers have different words.
+    """
     text = order.get("response", "")
     if test.name in _CUES:
         return f"{text}\n\n{_NO_CUE if misses else _CUES[test.name]}"
     if test.expectation == "same-verdict":
-        made = _KEEPING.get(test.name, _reworded)(text)
+        made = _KEEPING[test.name](text) if test.name in _KEEPING else _reworded(text, ending)
         return _signed(made, MISSED) if misses else made
     labels = order["scale"].split(", ")
     others = [label for label in labels if label != order["target"]]
@@ -80,23 +85,23 @@ def _signed(text: str, label: str) -> str:
     return "\n".join(lines)
 
 
-def _reworded(text: str) -> str:
+def _reworded(text: str, ending: str = "o") -> str:
     """Replaces long words first, and shorter ones only if that is too little for a paraphrase."""
     made = text
     for least in (5, 4, 2):
-        made = _SMALL.sub(partial(_other_if, least), text)
+        made = _SMALL.sub(partial(_other_if, least, ending), text)
         edit = edit_distance(text, made)
         if (edit.share(edit.lost) or 0.0) >= 0.3:
             break
     return made
 
 
-def _other_if(least: int, word: re.Match[str]) -> str:
-    return _other(word[0]) if len(word[0]) >= least else word[0]
+def _other_if(least: int, ending: str, word: re.Match[str]) -> str:
+    return _other(word[0], ending) if len(word[0]) >= least else word[0]
 
 
-def _other(word: str) -> str:
-    return f"{word[1:]}{word[0]}o"
+def _other(word: str, ending: str = "o") -> str:
+    return f"{word[1:]}{word[0]}{ending}"
 
 
 def _lengthened(text: str) -> str:
@@ -214,6 +219,9 @@ FAULTS: Mapping[str, Mapping[str, str]] = {
         "refusals": "share of originals for which it always refuses to write",
         "copies": "share of attempts that repeat the original",
     },
+    "other-generator": {
+        "misses": "share of attempts with an unintended result",
+    },
     "validator": {
         "errors": "share of opinions that are wrong",
         "refusals": "share of texts for which it always refuses to give an opinion",
@@ -246,9 +254,11 @@ class _Simulated:
 class SimulatedGenerator(_Simulated):
     """Writes what the prompts of `tests` ask for."""
 
-    def __init__(self, tests: Sequence[GeneratedPerturbation], faults: Mapping[str, float], *, seed: int) -> None:
+    def __init__(
+        self, tests: Sequence[GeneratedPerturbation], faults: Mapping[str, float], *, seed: int, ending: str = "o"
+    ) -> None:
         super().__init__(faults, seed=seed)
-        self._tests = tests
+        self._tests, self._ending = tests, ending
 
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
         prompt = request.messages[-1].content
@@ -262,7 +272,7 @@ class SimulatedGenerator(_Simulated):
         if self._draws("copies", "copy", trial_id):
             return _answered(request, trial_id, order.get("response", order.get("task", "")))
         misses = self._draws("misses", "miss", trial_id)
-        text = made_text(test, order, generator(self._seed, "text", trial_id), misses=misses)
+        text = made_text(test, order, generator(self._seed, "text", trial_id), misses=misses, ending=self._ending)
         return _answered(request, trial_id, text)
 
 
@@ -353,7 +363,7 @@ class _SimulatedWriter(ModelAdapter):
         if spec.name == "validator":
             return SimulatedValidator(faults, seed=calling.seed)
         tests = cast("Callable[[], Sequence[GeneratedPerturbation]]", calling.answer_key)()
-        return SimulatedGenerator(tests, faults, seed=calling.seed)
+        return SimulatedGenerator(tests, faults, seed=calling.seed, ending="o" if spec.name == "generator" else "u")
 
 
 ADAPTER = _SimulatedWriter()

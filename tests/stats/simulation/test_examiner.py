@@ -171,10 +171,10 @@ def test_two_lapses_are_two_guesses():
 
 def test_each_kind_of_change_pulls_by_what_is_planted_for_it():
     judge = LatentExaminer(noise=0.1, format_shift=-0.4, format_scatter=0.5, paraphrase=0.6, cue=1.1)
-    assert pull(judge, "format") == Pull(-0.4, 0.5)
-    assert pull(judge, "paraphrase") == Pull(0.0, 0.6)
-    assert pull(judge, "cue") == Pull(1.1, 0.0)
-    assert pull(judge, "none") == Pull(0.0, 0.0)
+    assert pull(judge, ["format"]) == Pull(-0.4, 0.5)
+    assert pull(judge, ["paraphrase"]) == Pull(0.0, 0.6)
+    assert pull(judge, ["cue"]) == Pull(1.1, 0.0)
+    assert pull(judge, ["none"]) == pull(judge, []) == Pull(0.0, 0.0)
 
 
 def test_length_pulls_by_the_logarithm_of_the_ratio_and_the_same_both_ways():
@@ -268,7 +268,7 @@ def test_formulas_agree_with_simulation(name, grades):
     place = centre(judge, float(level), grades=grades)
     repeats = joint_rates(judge, place, place, grades=grades)[0]
     assert _shares(run.originals[:, 0], run.originals[:, 1], grades) == pytest.approx(repeats, abs=near)
-    shift, scatter = pull(judge, "format")
+    shift, scatter = pull(judge, ["format"])
     other = joint_rates(judge, place, place + shift, grades=grades, scatter=scatter)[0]
     first, second = run.changed["vertical-spacing"].T
     assert _shares(run.originals[:, 0], first, grades) == pytest.approx(other, abs=near)

@@ -94,6 +94,8 @@ GOOD = {
     "hedging": (HEDGED, [SAME, SAME]),
     "wrong-language": (GERMAN, [SAME, SAME]),
     "synthetic-ordinal": (NEW, [grade(2), grade(2)]),
+    "other-words": (PARAPHRASE, [SAME, SAME]),
+    "own-words": (PARAPHRASE, [SAME, SAME]),
 }
 
 
@@ -122,10 +124,10 @@ def test_no_test_takes_what_another_one_asks_for(name):
     """Each text is of one kind: the checks of every other test that changes a response by a program's rule say no."""
     # A worse essay is a paraphrase to no program, and neither is a new essay; but a program cannot grade.
     graded = {"label-flip", "label-flip-structured", "synthetic-ordinal"}
-    # Nor can it tell whether a longer text explains or only repeats.
-    longer = {"verbosity-long", "verbosity-explained"}
+    # Nor can it tell whether a longer text explains or only repeats, or who has paraphrased it.
+    alike = {"verbosity-long", "verbosity-explained"}, {"paraphrase", "other-words", "own-words"}
     for other, (text, _) in GOOD.items():
-        if other == name or name in graded or {name, other} == longer:
+        if other == name or name in graded or any({name, other} <= kind for kind in alike):
             continue
         settled, _ = drive(wanted(name), text=text, opinions=[SAME, SAME])
         assert settled.stimulus is None, other

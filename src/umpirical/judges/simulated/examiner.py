@@ -45,8 +45,10 @@ class Truth:
     """Identifies the original together with everything that was made from it."""
     words_ratio: float = 1.0
     """Its number of words divided by that of its original."""
-    kind: Kind = "none"
-    """What the test did to it, as far as it could matter to an examiner."""
+    kinds: tuple[Kind, ...] = ()
+    """What was done to it, as far as it could matter to an examiner."""
+    before: tuple[Kind, ...] = ()
+    """What was done to the text that it is compared with; empty for an original."""
 
 
 class ExaminerKey(Protocol):
@@ -92,7 +94,7 @@ class Examiner:
         blind = uniform(self._seed, "flip blindness", truth.item) < latent.flip_blindness
         level = truth.level if blind else truth.required
         seen = self._drawn(truth.item, grades) if level is None else level / grade_unit(shown.scale)
-        shift, scatter = pull(latent, truth.kind)
+        shift, scatter = pull(latent, truth.kinds)
         place = float(centre(latent, seen, grades=grades)) + float(length_pull(latent, truth.words_ratio)) + shift
         place += scatter * normal(self._seed, "scatter", shown.answer)
         return bisect_right(place_cuts(grades).tolist(), place + latent.noise * self._noise(truth.item, trial_id))
@@ -186,21 +188,30 @@ class _Texts(NamedTuple):
     unseen: Floats
     """Place of the text itself, for a judge that is blind to the flip."""
     scatter: float
+    before: float
+    """Scatter of the original, which may have been changed before."""
     grades: int
 
 
 def _texts(truths: list[Truth], latent: LatentExaminer, scale: GradeScale) -> _Texts:
-    rows = np.array([(truth.level, truth.required, truth.words_ratio) for truth in truths])
+    pulls = [(pull(latent, truth.kinds), pull(latent, truth.before)) for truth in truths]
+    rows = np.array(
+        [
+            (truth.level, truth.required, truth.words_ratio, after.shift, before.shift)
+            for truth, (after, before) in zip(truths, pulls, strict=True)
+        ]
+    )
     kinds, counts = np.unique(rows, axis=0, return_counts=True)
-    level, required, ratio = kinds[:, 0] / grade_unit(scale), kinds[:, 1] / grade_unit(scale), kinds[:, 2]
-    grades = len(grades_of(scale))
-    # All of them were made by one test.
-    shift, scatter = pull(latent, truths[0].kind)
+    level, required, ratio, shift, shift_before = kinds.T
+    level, required, grades = level / grade_unit(scale), required / grade_unit(scale), len(grades_of(scale))
+    # All of them were made by one test, from texts of equal scatter.
+    [(after, before), *_] = pulls
     lifted = length_pull(latent, ratio) + shift
-    original = centre(latent, level, grades=grades)
+    own = centre(latent, level, grades=grades)
     changed = centre(latent, required, grades=grades) + lifted
     weight = counts / len(truths)
-    return _Texts(latent, level, required, weight, original, changed, original + lifted, scatter, grades)
+    places = own + shift_before, changed, own + lifted
+    return _Texts(latent, level, required, weight, *places, after.scatter, before.scatter, grades)
 
 
 def _mean(texts: _Texts, values: Floats) -> float:
@@ -213,13 +224,15 @@ def _rate(texts: _Texts, values: Floats) -> float:
 
 
 def _repeats(texts: _Texts) -> Floats:
-    return repeat_rates(texts.latent, texts.original, grades=texts.grades)
+    return repeat_rates(texts.latent, texts.original, grades=texts.grades, scatter=texts.before)
 
 
 def _pairs(texts: _Texts) -> Floats:
     """Returns the joint distribution of a call about the original and one about the text made from it."""
     seen, unseen = (
-        joint_rates(texts.latent, texts.original, place, grades=texts.grades, scatter=texts.scatter)
+        joint_rates(
+            texts.latent, texts.original, place, grades=texts.grades, scatter=texts.scatter, before=texts.before
+        )
         for place in (texts.changed, texts.unseen)
     )
     blind = texts.latent.flip_blindness

@@ -210,7 +210,9 @@ EXAMINER_PROFILES = {
     "wording-swayed": ExaminerProfile(
         "Changes its grade, up as often as down, when only the wording of a text changes.",
         replace(_SOUND, paraphrase=0.8),
-        defects=(("change-rate", "paraphrase"), ("excess-change", "paraphrase")),
+        defects=tuple(
+            (name, place) for place in ("paraphrase", "own-words") for name in ("change-rate", "excess-change")
+        ),
     ),
     "wordy": ExaminerProfile(
         "Gives higher grades to longer texts with the same content, and lower grades to shorter ones.",
@@ -221,6 +223,16 @@ EXAMINER_PROFILES = {
         "Gives higher grades to texts that cite an authority, the crowd or themselves, or that ask for a high grade.",
         replace(_SOUND, cue=1.5),
         defects=_shifted("cue"),
+    ),
+    "prefers-own-words": ExaminerProfile(
+        "Gives higher grades to the words of its own model than to another model's words for the same content.",
+        replace(_SOUND, own_words=0.6),
+        defects=_shifted("own-words"),
+    ),
+    "prefers-own-name": ExaminerProfile(
+        "Gives higher grades to texts that are said to be its own, whoever wrote them.",
+        replace(_SOUND, own_claim=0.6),
+        defects=_shifted("own-claim"),
     ),
     "flip-blind": ExaminerProfile(
         "Misses, for more than half of the items, that a rewritten text deserves a different grade.",

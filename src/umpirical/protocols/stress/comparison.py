@@ -4,8 +4,9 @@ Studies have data and scales of their own, so nothing is added up over them.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, islice
 from pathlib import Path
 from typing import Literal, Self
@@ -13,10 +14,11 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from umpirical.domain.errors import UsageError
-from umpirical.domain.measures import Estimate
+from umpirical.domain.measures import Estimate, Measure
 from umpirical.domain.stimuli import ORIGINAL
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE
+from umpirical.measures.changes import shift_difference
 from umpirical.measures.contrasts import EQUIVALENCE_LEVEL, contrasts_between
 from umpirical.measures.estimates.labels import KAPPA, agreement_difference
 from umpirical.protocols.protocol import Documents, write_documents
@@ -31,6 +33,7 @@ from umpirical.protocols.stress.record import (
     WriterSpendRecord,
 )
 from umpirical.protocols.stress.report import read_stress
+from umpirical.protocols.stress.verdicts import SELF_PREFERENCE, moved
 from umpirical.reports import numbers
 from umpirical.reports.comparison import (
     MOST_JUDGES,
@@ -56,6 +59,7 @@ from umpirical.reports.comparison import (
 from umpirical.reports.numbers import count, units
 from umpirical.reports.pages import environment, plain, quoted
 from umpirical.reports.record import CheckVerdict, JudgeRecord, RunRecord, SpendRecord, Strict, record_json
+from umpirical.reports.significance import LEVEL
 from umpirical.runs.run import Run
 
 
@@ -178,17 +182,24 @@ def _paired(study: Sequence[ReadStress], judges: Sequence[tuple[str, str]]) -> I
         contrasts = contrasts_between(one.tallies, other.tallies, BASELINE, BASELINE)
         places = judges.index(one.judge), judges.index(other.judge)
         yield from paired_differences(contrasts, *places)
-        yield from _agreement(one, other, places)
+        yield from _beside(one, other, places)
 
 
-def _agreement(one: ReadStress, other: ReadStress, places: tuple[int, int]) -> Iterator[PairedDifference]:
-    """Yields the difference in agreement beyond chance: accuracy may not tell a constant judge from an inverted one."""
-    wide, narrow = (
-        agreement_difference(one.tallies, other.tallies, BASELINE, level=level) for level in (0.95, EQUIVALENCE_LEVEL)
-    )
-    if wide is not None and narrow is not None:
-        ends = narrow.result.interval if isinstance(narrow.result, Estimate) else None
-        yield PairedDifference(wide.name, BASELINE, wide.stratum, wide.result, *places, ends)
+def _beside(one: ReadStress, other: ReadStress, places: tuple[int, int]) -> Iterator[PairedDifference]:
+    """Yields the differences that are not rates.
+
+    They are that in agreement beyond chance, as accuracy may not tell a constant judge from an inverted one, and those
+    in self-preference: what only one of two judges sees in its own words is not the quality of the writing.
+    """
+    shifts = (partial(shift_difference, test=test) for test in SELF_PREFERENCE)
+    measures: list[Callable[..., Measure | None]] = [agreement_difference, *shifts]
+    for measure in measures:
+        wide, narrow = (
+            measure(one.tallies, other.tallies, BASELINE, level=level) for level in (0.95, EQUIVALENCE_LEVEL)
+        )
+        if wide is not None and narrow is not None:
+            ends = narrow.result.interval if isinstance(narrow.result, Estimate) else None
+            yield PairedDifference(wide.name, BASELINE, wide.stratum, wide.result, *places, ends)
 
 
 def _recorded(
@@ -240,6 +251,7 @@ def _findings(study: ComparedStudy, name: str, names: Sequence[str]) -> Iterator
     for side in study.sides:
         yield f"{name}: {names[side.place]} {_outcome(side, titles)}."
     yield from (f"{name}: {sentence}" for sentence in _better(study, titles, names))
+    yield from (f"{name}: {sentence}" for sentence in _preferring(study, names))
     primary = [one for one in study.differences if one.family == "primary"]
     if primary:
         told, level, undecided = told_apart(primary)
@@ -275,6 +287,23 @@ def _better(study: ComparedStudy, titles: Mapping[str, str], names: Sequence[str
             shown.setdefault((ahead, behind), []).append(titles[one.stratum])
     for (ahead, behind), tests in shown.items():
         yield f"{names[ahead]} is significantly better than {names[behind]} in {', '.join(dict.fromkeys(tests))}."
+
+
+def _preferring(study: ComparedStudy, names: Sequence[str]) -> Iterator[str]:
+    """Yields, for each pair of judges, whether one grades the words of `own_generator`, or its name, higher."""
+    for one in study.differences:
+        found = one.difference
+        shown = isinstance(found, Estimate) and moved(found) and (one.adjusted_p or 0.0) <= LEVEL
+        if one.measure != "grade-shift" or not isinstance(found, Estimate) or not shown or found.interval is None:
+            continue
+        more, less = (one.second, one.first) if found.value > 0 else (one.first, one.second)
+        what = "the words of the study's own_generator" if one.stratum == "own-words" else "texts said to be its own"
+        ends = numbers.scaled_interval(found.interval.low, found.interval.high, one.scale)
+        pair = f"{names[one.second]} minus {names[one.first]}"
+        yield (
+            f"{names[more]} grades {what} higher than {names[less]} does, on the same texts, so the writing does not "
+            f"explain it ({pair}: {numbers.shift(found.value)} {ends} grades)."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ select c.cluster, c.variant, c.test, c.prompt, c.stimulus_id, c.parent, any_valu
 from verdict c
 left join verdict o on o.stimulus_id = c.parent and o.variant = c.variant and o.prompt = c.prompt
   and o.way = 'stability'
-  and o.test = 'original' and hash(o.stimulus_id) % {parts} = {part}
+  and hash(o.stimulus_id) % {parts} = {part}
 cross join lateral (
   -- False and unknown is false: a missing verdict has to be kept out by hand.
   select c.gold <> '' and o.gold <> '' and c.given is not null and o.given is not null as golden

@@ -1,7 +1,7 @@
 """How the user's own data is presented, what its plan will count, and the truth about it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.protocol import PlannedCounts
 from umpirical.runs.plan import Design
 from umpirical.stats.simulation.examiner import Kind
-from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, Alters
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, Alters, Perturbation
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class StressDesign(Design):
     test_prompts: tuple[str, ...] = ()
     """The tests that the judge has a prompt of its own for."""
     compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    """For each original, by id: those of these tests that changed it. It is asked with their prompts, too."""
+    """For each text, by id: those of these tests that changed it. It is asked with their prompts, too."""
 
     def as_json(self) -> Json:
         plain = StressDesign()
@@ -82,9 +82,8 @@ class StressDesign(Design):
 
     def _prompts(self, stimulus: Stimulus) -> tuple[str, ...]:
         """Returns the prompts that a text is asked with: a verdict is compared only with one that the same gave."""
-        if stimulus.family == ORIGINAL:
-            return ("", *self.compared.get(stimulus.id, ()))
-        return (stimulus.family if stimulus.family in self.test_prompts else "",)
+        own = stimulus.family if stimulus.family in self.test_prompts else ""
+        return (own, *(test for test in self.compared.get(stimulus.id, ()) if test != own))
 
     def _times(self, stimulus: Stimulus) -> int:
         if stimulus.family == ORIGINAL:
@@ -174,7 +173,14 @@ class PlannedStress(PlannedCounts):
 # The answer key of a stress study: the truth about every text. Only a simulated examiner is given it.
 
 
-_KINDS: Mapping[Alters, Kind] = {"format": "format", "wording": "paraphrase", "cue": "cue", "other": "none"}
+_KINDS: Mapping[Alters, Kind] = {
+    "format": "format",
+    "wording": "paraphrase",
+    "cue": "cue",
+    "own-words": "own-words",
+    "own-claim": "own-claim",
+    "other": "none",
+}
 
 
 def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> ExaminerKey:
@@ -214,21 +220,43 @@ def truths(
 ) -> Iterator[tuple[Presented, Truth]]:
     """Yields every text as it is shown, with what is known about it.
 
-    `stimuli` is iterated over twice, because a text may come before its original.
+    `stimuli` is iterated over several times, because a text may come before its original.
     """
-    originals = {stimulus.id: stimulus for stimulus in stimuli if stimulus.family == ORIGINAL}
-    kinds: dict[str, Kind] = {}
+    known = {test.name: test for test in map(_known, {stimulus.family for stimulus in stimuli}) if test}
+    from_others = {name for test in known.values() for name in (test.against, *getattr(test, "over", ()))}
+    sources = {stimulus.id: stimulus for stimulus in stimuli if stimulus.family in {ORIGINAL, *from_others}}
     for stimulus in stimuli:
-        # A text that was written for its own label has no original to be compared with.
-        alone = stimulus.family == ORIGINAL or isinstance(stimulus.expectation, GivenLabel)
-        if not alone and stimulus.parent not in originals:
-            raise ValueError(f"stimulus {stimulus.id} of {stimulus.family} was made from none of the originals")
-        original = stimulus if alone else originals[stimulus.parent]
-        if stimulus.family not in kinds:
-            kinds[stimulus.family] = kind_of(stimulus.family)
-        truth = _truth(stimulus, original, scale, kinds[stimulus.family])
+        *_, original = chain = list(_chain(stimulus, sources))
+        before = _kinds(chain[1:])
         held = {name: stimulus.columns[name] for name in columns}
+        truth = _truth(stimulus, original, scale, _kinds(chain), before)
         yield Presented(stimulus.task, stimulus.candidates[0], None, columns=held), truth
+
+
+def _known(test: str) -> Perturbation | None:
+    return PERTURBATIONS.get(test) if test in PERTURBATIONS.names() else None
+
+
+def _chain(stimulus: Stimulus, sources: Mapping[str, Stimulus]) -> Iterator[Stimulus]:
+    """Yields a text, what it is compared with, what that is compared with, and so on to the original."""
+    yield stimulus
+    # A text that was written for its own label has no original to be compared with.
+    while stimulus.family != ORIGINAL and not isinstance(stimulus.expectation, GivenLabel):
+        if stimulus.parent not in sources:
+            raise ValueError(f"stimulus {stimulus.id} of {stimulus.family} was made from none of the originals")
+        stimulus = sources[stimulus.parent]
+        yield stimulus
+
+
+def _kinds(chain: Sequence[Stimulus]) -> tuple[Kind, ...]:
+    """Returns what was done to the first text: what another test did is left out if it is compared with that."""
+    found, instead = list[Kind](), ""
+    for stimulus in chain:
+        if stimulus.family != instead:
+            found.append(kind_of(stimulus.family))
+        test = _known(stimulus.family)
+        instead = test.against if test else ""
+    return tuple(kind for kind in found if kind != "none")
 
 
 def kind_of(test: str) -> Kind:
@@ -236,19 +264,23 @@ def kind_of(test: str) -> Kind:
 
     `none` for the originals, and for a test whose perturbation is not installed here.
     """
-    return _KINDS[PERTURBATIONS.get(test).alters] if test in PERTURBATIONS.names() else "none"
+    known = _known(test)
+    return _KINDS[known.alters] if known else "none"
 
 
-def _truth(stimulus: Stimulus, original: Stimulus, scale: GradeScale, kind: Kind) -> Truth:
-    before, text = original.candidates[0], stimulus.candidates[0]
+def _truth(
+    stimulus: Stimulus, original: Stimulus, scale: GradeScale, kinds: tuple[Kind, ...], before: tuple[Kind, ...]
+) -> Truth:
+    start, text = original.candidates[0], stimulus.candidates[0]
     return Truth(
         level=_level(original, scale),
         required=_level(stimulus, scale),
         test=stimulus.family,
         # By task and text, so that a repeated row is one item.
-        item=digest("examined text", [original.task, before]),
-        words_ratio=words_ratio(before, text),
-        kind=kind,
+        item=digest("examined text", [original.task, start]),
+        words_ratio=words_ratio(start, text),
+        kinds=kinds,
+        before=before,
     )
 
 

@@ -190,7 +190,7 @@ def _failure(item: WorstItem, title: str, kind: TestKind) -> Failure:
     both = bool(item.original and item.changed)
     now, before = (", ".join(said) or "no verdict" for said in (item.verdicts_changed, item.verdicts_original))
     right = {
-        "same-verdict": f"as for the original: {before}",
+        "same-verdict": f"as before the change: {before}",
         "repeats": "the same answer each time",
     }.get(kind, item.required or item.gold or "unknown")
     return Failure(

@@ -88,25 +88,25 @@ def check_stress(study: StressStudy) -> StudyCheck:
         notes.append("rubric.txt still has the placeholder text from init")
     stimuli = list(originals.stimuli)
     notes += study.given.notes(originals.stimuli)
-    for perturbation in study.spec.stress.proved:
-        counts = MadeCounts()
-        changed = list(proved_of(study, perturbation, originals.stimuli, counts))
-        whom = "texts proved" if perturbation.name in study.given.texts else "items changed by a program"
-        notes.append(f"{perturbation.name}: {len(changed)} of {len(originals.stimuli)} {whom}")
-        notes += [f"  {count} rejected: {reason}" for reason, count in counts.rejected.items()]
-        stimuli += changed
     planned = planned_commissions(study, originals.stimuli)
-    notes += _generation_notes(study, planned)
     attempts = list(_attempts(study, planned))
     problems = [*_rubric_problems(study), *_simulated_problems(study)]
-    review = None
+    review, reviewed = None, list[str]()
     try:
         review = read_review(study.review_terms) if planned.commissions else None
-        notes += _review_notes(study, attempts, review)
+        reviewed += _review_notes(study, attempts, review)
     except UsageError as error:
         problems.append(f"{error}; {error.fix}")
-    stimuli += expected_stimuli(study, planned, attempts, review)
-    return StudyCheck(problems=problems, notes=notes, stimuli=stimuli)
+    written = expected_stimuli(study, planned, attempts, review)
+    for perturbation in study.spec.stress.proved:
+        counts = MadeCounts(wanted=len(originals.stimuli))
+        changed = list(proved_of(study, perturbation, originals.stimuli, written, counts))
+        whom = "texts proved" if perturbation.name in study.given.texts else "items changed by a program"
+        notes.append(f"{perturbation.name}: {len(changed)} of {counts.wanted} {whom}")
+        notes += [f"  {count} rejected: {reason}" for reason, count in counts.rejected.items()]
+        stimuli += changed
+    notes += [*_generation_notes(study, planned), *reviewed]
+    return StudyCheck(problems=problems, notes=notes, stimuli=[*stimuli, *written])
 
 
 def _unwritten(study: StressStudy) -> Iterator[str]:

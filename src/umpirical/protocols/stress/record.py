@@ -27,7 +27,9 @@ from umpirical.reports.record import (
     TroubleRecord,
 )
 
-FindingKind = Literal["rehearsal", "breaks", "holds", "undecided", "not-judged", "noise", "agreement", "unanswered"]
+FindingKind = Literal[
+    "rehearsal", "breaks", "self-preference", "holds", "undecided", "not-judged", "noise", "agreement", "unanswered"
+]
 
 
 class ResponsesRecord(Strict):
@@ -100,7 +102,7 @@ class MadeRecord(Sparse):
 class WriterSpendRecord(Strict):
     """Calls and cost of one model that wrote or validated test cases. All judges of a study share them."""
 
-    role: Literal["responder", "generator", "validator", "fallback"]
+    role: Literal["responder", "generator", "own-generator", "validator", "fallback"]
     model: str
     calls: int = Field(description="Calls, including those for rejected or abandoned texts.")
     refused: int = Field(default=0, description="Of those: refused by the model.")

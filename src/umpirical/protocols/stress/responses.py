@@ -43,7 +43,12 @@ def writing_spend(terms: GenerationTerms, calls: Iterable[tuple[str, Response]])
     by_role: Mapping[str, list[Response]] = defaultdict(list)
     for role, response in calls:
         by_role[role].append(response)
-    writers = {"generator": terms.generator, "validator": terms.validator, "fallback": terms.fallback}
+    writers = {
+        "generator": terms.generator,
+        "own-generator": terms.own_generator,
+        "validator": terms.validator,
+        "fallback": terms.fallback,
+    }
     return [
         role_spend(role, writer, by_role[role])
         for role, writer in writers.items()

@@ -50,9 +50,19 @@ HARNESS_NAMES = {
 """The harness's names of tests, and the test here that does what the harness's paper says."""
 
 
+SELF_PREFERENCE = ("other-words", "own-words", "other-claim", "own-claim")
+"""What the name `self-preference` stands for."""
+
+
 def own_names(tests: Iterable[object]) -> list[object]:
-    """Returns the tests with the harness's names replaced by ours; anything else as it is."""
-    return [HARNESS_NAMES.get(test, test) if isinstance(test, str) else test for test in tests]
+    """Returns the tests with the harness's names replaced by ours, and those that a name stands for."""
+    found: list[object] = []
+    for test in tests:
+        if test == "self-preference":
+            found += SELF_PREFERENCE
+        else:
+            found.append(HARNESS_NAMES.get(test, test) if isinstance(test, str) else test)
+    return found
 
 
 REPEAT_TESTS = ("stability", "seeds", "sampling")
@@ -120,6 +130,11 @@ class StressSpec(BaseModel):
         description="Acceptance policy: a .yaml file beside the study file, or its keys. Default: the built-in policy.",
     )
     generator: WriterSpec | None = Field(default=None, description="Model that writes the texts a program cannot make.")
+    own_generator: WriterSpec | None = Field(
+        default=None,
+        description="The judge's own model, for the test own-words: it paraphrases each response, and so does the "
+        "generator, which must be another model.",
+    )
     validator: WriterSpec | None = Field(
         default=None, description="Model that checks each written text. Use a different one than the generator."
     )
@@ -195,6 +210,11 @@ class StressSpec(BaseModel):
             near = get_close_matches(unknown[0], [*known, *HARNESS_NAMES], n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
             raise ValueError(f"tests: unknown test {unknown[0]!r}: {hint}")
+        against = {test.name: test.against for test in self.proved} | {
+            test.name: test.against for test in self.generated
+        }
+        if alone := [name for name, other in against.items() if other and other not in self.tests]:
+            raise ValueError(f"tests: {alone[0]} is compared with {against[alone[0]]}: add that")
         if len(set(self.sampling)) != len(self.sampling):
             raise ValueError("sampling: the same parameters are listed twice")
         if self.agree > self.votes:
@@ -214,6 +234,10 @@ class StressSpec(BaseModel):
             raise ValueError(f"{names}: needs a generator and a validator, because a model writes these tests")
         if len({writer.simulated for writer in self.writers.values()}) > 1:
             raise ValueError("generator and validators must be all simulated or all real")
+        if "own-words" in self.tests and self.own_generator is None:
+            raise ValueError("own-words needs own_generator: the judge's own model")
+        if self.own_generator is not None and self.own_generator.model == (self.generator and self.generator.model):
+            raise ValueError("own_generator and generator must be different models: their words are compared")
         if self.fallback_validator is not None and self.validator is None:
             raise ValueError("fallback_validator needs a validator")
         if self.fallback_validator is not None and self.fallback_validator == self.validator:
@@ -225,7 +249,13 @@ class StressSpec(BaseModel):
     @property
     def writers(self) -> dict[str, WriterSpec]:
         """The models that write and validate, by what they are for."""
-        named = {"generator": self.generator, "validator": self.validator, "fallback": self.fallback_validator}
+        own = self.own_generator if "own-words" in self.tests else None
+        named = {
+            "generator": self.generator,
+            "own-generator": own,
+            "validator": self.validator,
+            "fallback": self.fallback_validator,
+        }
         return {part: writer for part, writer in named.items() if writer is not None}
 
     @property

@@ -36,7 +36,7 @@ from umpirical.stimuli.generation.plan import (
     rejection_reasons,
     source_report,
 )
-from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, ProvedPerturbation
 from umpirical.stimuli.perturbations.proof import ProofFailed, proved_stimuli
 from umpirical.store.files import drafted_folder, publish_folder
 from umpirical.store.manifests import file_sha256, read_manifest, write_manifest
@@ -173,6 +173,7 @@ def generation_terms(study: StressStudy) -> GenerationTerms:
         temperatures=stress.temperatures,
         tries=stress.tries,
         fallback=stress.fallback_validator.writer if stress.fallback_validator else None,
+        own_generator=stress.own_generator.writer if stress.own_generator else None,
         rubric_column=study.spec.dataset.columns.rubric or "",
         reference_column=study.spec.dataset.columns.reference or "",
     )
@@ -253,8 +254,9 @@ def write_stress_set(study: StressStudy) -> StimulusSet:
     planned = planned_commissions(study, originals.stimuli)
     written = _written(study.folder, planned, made) if planned.commissions or planned.skipped else []
     review = read_review(study.review_terms) if written else None
-    shown = (_as_reviewed(study.spec.review, review, made, *each) for each in written)
-    stimuli = chain(originals.stimuli, _proved(study, originals.stimuli, made), filter(None, shown))
+    reviewed = (_as_reviewed(study.spec.review, review, made, *each) for each in written)
+    shown = _compared_written(study, filter(None, reviewed), made)
+    stimuli = chain(originals.stimuli, _proved(study, originals.stimuli, shown, made), shown)
     name = _SetName()
 
     def about() -> dict[str, Json]:
@@ -315,10 +317,20 @@ def _counted(
 
 def expected_stimuli(
     study: StressStudy, planned: PlannedCommissions, attempts: Sequence[Attempt], review: Review | None
-) -> Iterator[Stimulus]:
-    """Yields what judges will be asked about: what is written, as reviewed, and originals in place of what is not."""
-    written, tried = _by_commission(attempts), Counter(settled.commission for settled in attempts)
+) -> list[Stimulus]:
+    """Returns what judges will be asked about: what is written, as reviewed, and originals in place of what is not."""
     uncounted = defaultdict[str, MadeCounts](MadeCounts)
+    return _compared_written(study, _expected(study, planned, attempts, review, uncounted), uncounted)
+
+
+def _expected(
+    study: StressStudy,
+    planned: PlannedCommissions,
+    attempts: Sequence[Attempt],
+    review: Review | None,
+    uncounted: Mapping[str, MadeCounts],
+) -> Iterator[Stimulus]:
+    written, tried = _by_commission(attempts), Counter(settled.commission for settled in attempts)
     for commission in planned.commissions:
         if commission.id in written:
             shown = _as_reviewed(study.spec.review, review, uncounted, commission, written[commission.id])
@@ -380,16 +392,65 @@ def _level(bucket: Bucket) -> str:
     return words
 
 
-def _proved(study: StressStudy, originals: Sequence[Stimulus], made: Mapping[str, MadeCounts]) -> Iterator[Stimulus]:
+ONE_TEXT = "the text it is compared with is missing"
+"""Why a text is not used whose counterpart was not written, or was rejected."""
+
+
+def _compared(stimuli: Iterable[Stimulus], others: Iterable[Stimulus], counts: MadeCounts) -> Iterator[Stimulus]:
+    """Yields stimuli to be compared with others that were made from the same text, instead of with that text."""
+    by_source = {other.parent: other.id for other in others}
+    for stimulus in stimuli:
+        if stimulus.parent in by_source:
+            yield replace(stimulus, parent=by_source[stimulus.parent])
+        else:
+            made = "proved" if counts.proved else "generated"
+            setattr(counts, made, getattr(counts, made) - 1)
+            counts.rejected[ONE_TEXT] = counts.rejected.get(ONE_TEXT, 0) + 1
+            counts.given_up += 1
+
+
+def _compared_written(study: StressStudy, shown: Iterable[Stimulus], made: Mapping[str, MadeCounts]) -> list[Stimulus]:
+    shown = list(shown)
+    for test in study.spec.stress.generated:
+        if test.against:
+            own = [stimulus for stimulus in shown if stimulus.family == test.name]
+            others = [stimulus for stimulus in shown if stimulus.family == test.against]
+            rest = [stimulus for stimulus in shown if stimulus.family != test.name]
+            shown = [*rest, *_compared(own, others, made[test.name])]
+    return shown
+
+
+def _proved(
+    study: StressStudy, originals: Sequence[Stimulus], shown: Sequence[Stimulus], made: Mapping[str, MadeCounts]
+) -> Iterator[Stimulus]:
     for perturbation in study.spec.stress.proved:
-        entry = made[perturbation.name]
-        yield from proved_of(study, perturbation, originals, entry)
+        yield from proved_of(study, perturbation, originals, shown, made[perturbation.name])
 
 
 def proved_of(
+    study: StressStudy,
+    test: ProvedPerturbation,
+    originals: Sequence[Stimulus],
+    shown: Sequence[Stimulus],
+    counts: MadeCounts,
+) -> Iterator[Stimulus]:
+    """Yields the texts of a test that a program has proved: its own, or those that were written elsewhere.
+
+    They are made from the originals, or from the texts of `shown` that the test is meant for.
+    """
+    if any(written.name in test.over for written in study.spec.stress.generated):
+        originals = [stimulus for stimulus in shown if stimulus.family in test.over]
+        counts.wanted = len(originals)
+    stimuli = _proved_from(study, test, originals, counts)
+    other = PERTURBATIONS.get(test.against) if test.against else None
+    if isinstance(other, ProvedPerturbation):
+        return _compared(stimuli, _proved_from(study, other, originals, MadeCounts()), counts)
+    return stimuli
+
+
+def _proved_from(
     study: StressStudy, test: ProvedPerturbation, originals: Sequence[Stimulus], counts: MadeCounts
 ) -> Iterator[Stimulus]:
-    """Yields the texts of a test that a program has proved: its own, or those that were written elsewhere."""
     given = study.given if test.name in study.given.texts else None
     held = [original for original in originals if given is None or given.of(test.name, original)]
     if len(held) < len(originals):

@@ -339,6 +339,7 @@ def _reasons(made: MadeRecord) -> list[str]:
 TITLES: dict[FindingKind, str] = {
     "rehearsal": "Dry run only",
     "breaks": "Fails",
+    "self-preference": "Self-preference",
     "unanswered": "Unusable replies",
     "undecided": "Inconclusive",
     "not-judged": "Not tested",
@@ -382,6 +383,7 @@ def find_stress(
         "breaks": "; ".join(
             f"{titles[cell.test]} ({_seen(cell, found)})" for cell in worst_first if cell.verdict == "FAIL"
         ),
+        "self-preference": "; ".join(_self_preference(found)),
         "holds": _holds([titles[cell.test] + _PASSED.get(kinds[cell.test], "") for cell in by_verdict["PASS"]], cells),
         "undecided": "; ".join(f"{titles[cell.test]} ({_open(cell)})" for cell in by_verdict["INCONCLUSIVE"]),
         "noise": "; ".join(_noise(tests, found)),
@@ -465,6 +467,41 @@ def _noise(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:
             yield f"{title}: {_with_interval(measure, measure.result)} of answer pairs differ"
         elif name not in repeated:
             yield f"{title}: unknown, {measure.result.reason}"
+
+
+SELF_PREFERENCE = {
+    "own-words": ("its own model's words", "another model's for the same content"),
+    "own-claim": ("texts said to be its own", "the same texts said to be another model's"),
+}
+"""The two halves of self-preference by test: what is preferred, and to what."""
+
+TOGETHER = 2.2414 / 1.9600
+"""How much wider an interval is if two of them are to miss together in at most 5%."""
+
+
+def _self_preference(found: ByTest) -> Iterator[str]:
+    """Yields what own words and a claim of authorship each do to a grade, so that they are not taken for one thing."""
+    for test, (what, other) in SELF_PREFERENCE.items():
+        measure = found.get((test, "grade-shift"))
+        if measure is None or not isinstance(measure.result, Estimate):
+            continue
+        shift = f"{_with_interval(measure, measure.result)} grades"
+        if not moved(measure.result):
+            yield f"no difference shown between {what} and {other} ({shift})"
+            continue
+        # Words that other judges prefer as well are better written.
+        advice = "; compare it with other judges, as the words may be better" if test == "own-words" else ""
+        side = "higher" if measure.result.value > 0 else "lower"
+        yield f"grades {what} {side} than {other} ({shift}{advice})"
+
+
+def moved(shift: Estimate) -> bool:
+    """Whether the shift of one of the two halves is shown not to be 0."""
+    ends = shift.interval
+    if ends is None or ends.low is None or ends.high is None:
+        return False
+    low, high = (shift.value + TOGETHER * (end - shift.value) for end in (ends.low, ends.high))
+    return low > 0 or high < 0
 
 
 def _abstentions(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:

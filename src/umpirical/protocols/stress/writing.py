@@ -29,7 +29,8 @@ from umpirical.stimuli.generation.commissions import Commission
 BYTES_PER_TOKEN = 6
 """Most bytes of a token in a generated text, for the bound on what validators read."""
 
-GENERATOR, VALIDATOR, FALLBACK = "generator", "validator", "fallback"
+GENERATOR, OWN, VALIDATOR, FALLBACK = "generator", "own-generator", "validator", "fallback"
+WRITERS = {GENERATOR, OWN}
 
 
 class StressWriting(Writing):
@@ -64,13 +65,14 @@ class StressWriting(Writing):
             votes = 0 if commission.perturbation.validation == "none" else commission.terms.votes
             agree, attempts = min(votes, commission.terms.agree), commission.terms.attempts - tried
             fewest += agree + (not commission.given)
-            most += attempts * (votes * (len(self.models) - 1) + (not commission.given))
+            most += attempts * (votes * len(self.models.keys() - WRITERS) + (not commission.given))
             worst = {part: _worst(commission, part, pricers[part]) for part in self.models}
             # Nobody knows how often the fallback will be asked: at worst about every opinion.
-            expected.add(worst[GENERATOR], self.models[GENERATOR])
+            writer = commission.perturbation.writer
+            expected.add(worst[writer], self.models[writer])
             expected.add(worst[VALIDATOR], self.models[VALIDATOR], times=agree)
             for part, model in self.models.items():
-                at_most.add(worst[part], model, times=attempts if part == GENERATOR else attempts * votes)
+                at_most.add(worst[part], model, times=attempts if part in WRITERS else attempts * votes)
         known = UNPRICED not in pricers.values()
         return WritingEstimate(
             commissions=self.wanted,
@@ -107,7 +109,7 @@ class StressWriting(Writing):
         models = {
             part: open_model(model, self._calling(Meter(pricers[part], ledger))) for part, model in self.models.items()
         }
-        writers = Writers(models[GENERATOR], models[VALIDATOR], models.get(FALLBACK))
+        writers = Writers(models[GENERATOR], models[VALIDATOR], models.get(FALLBACK), models.get(OWN))
         try:
             with generation(self.folder) as store:
                 await generate(
@@ -125,9 +127,9 @@ class StressWriting(Writing):
 def _worst(commission: Commission, part: str, pricer: Pricer) -> Decimal:
     """Returns the most that one text, or one opinion on it, can cost."""
     terms = commission.terms
-    if part == GENERATOR and commission.given:
+    if part in WRITERS and (commission.given or part != commission.perturbation.writer):
         return Decimal(0)
-    if part == GENERATOR:
+    if part in WRITERS:
         protocol = attempt(commission, 0)
         write = pricer.worst(next(protocol).request)
         protocol.close()
@@ -135,7 +137,7 @@ def _worst(commission: Commission, part: str, pricer: Pricer) -> Decimal:
     writer = terms.fallback if part == FALLBACK else terms.validator
     if writer is None or commission.perturbation.validation == "none":
         return Decimal(0)
-    longest = "x" * (terms.generator.max_tokens * BYTES_PER_TOKEN)
+    longest = "x" * (commission.generator.max_tokens * BYTES_PER_TOKEN)
     request = ChatRequest(
         writer.model,
         (Message("user", validator_prompt(commission, longest)),),

@@ -9,6 +9,7 @@ text to text, or both. With probability `lapse` any grade is given instead. The 
 examiners, so what a measure should recover is known exactly.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -18,7 +19,7 @@ from scipy.special import ndtr, owens_t
 
 Floats = NDArray[np.float64]
 
-Kind = Literal["none", "format", "paraphrase", "cue"]
+Kind = Literal["none", "format", "paraphrase", "cue", "own-words", "own-claim"]
 """What was done to a text, as far as it could matter to a judge. A change of length shows in the length."""
 
 NOTICED = 1.25
@@ -53,6 +54,10 @@ class LatentExaminer:
     """How far a text is lifted per unit of the logarithm of its words over those of its original."""
     cue: float = 0.0
     """How far a text is lifted by an appeal to authority or the crowd, by praise, or by an order to the judge."""
+    own_words: float = 0.0
+    """How far a text is lifted by the words of the judge's own model."""
+    own_claim: float = 0.0
+    """How far a text is lifted by the claim that the judge wrote it."""
     flip_blindness: float = 0.0
     """Share of items whose flipped text is graded as if it were the original."""
 
@@ -64,8 +69,13 @@ class Pull(NamedTuple):
     scatter: float
 
 
-def pull(examiner: LatentExaminer, kind: Kind) -> Pull:
-    """Returns the pull of a change of one kind, apart from the length."""
+def pull(examiner: LatentExaminer, kinds: Iterable[Kind]) -> Pull:
+    """Returns the pull of changes of some kinds on top of each other, apart from the length."""
+    each = [_pull(examiner, kind) for kind in kinds]
+    return Pull(sum(one.shift for one in each), float(np.hypot.reduce([0.0, *(one.scatter for one in each)])))
+
+
+def _pull(examiner: LatentExaminer, kind: Kind) -> Pull:
     match kind:
         case "format":
             return Pull(examiner.format_shift, examiner.format_scatter)
@@ -73,6 +83,10 @@ def pull(examiner: LatentExaminer, kind: Kind) -> Pull:
             return Pull(0.0, examiner.paraphrase)
         case "cue":
             return Pull(examiner.cue, 0.0)
+        case "own-words":
+            return Pull(examiner.own_words, examiner.paraphrase)
+        case "own-claim":
+            return Pull(examiner.own_claim, 0.0)
         case "none":
             return Pull(0.0, 0.0)
 
@@ -109,16 +123,24 @@ def grade_rates(examiner: LatentExaminer, places: ArrayLike, *, grades: int, sca
 
 
 def joint_rates(
-    examiner: LatentExaminer, original: ArrayLike, changed: ArrayLike, *, grades: int, scatter: float = 0.0
+    examiner: LatentExaminer,
+    original: ArrayLike,
+    changed: ArrayLike,
+    *,
+    grades: int,
+    scatter: float = 0.0,
+    before: float = 0.0,
 ) -> Floats:
     """P(grade of the original, grade of the changed text) of two calls about one item: one matrix per item.
 
-    Both places include their average pull; `scatter` is that of the changed text only.
+    Both places include their average pull; `scatter` is that of the changed text, `before` that of the original, which
+    a text has that was changed before.
     """
-    spread = float(np.hypot(examiner.noise, scatter))
+    spread, spread_before = float(np.hypot(examiner.noise, scatter)), float(np.hypot(examiner.noise, before))
     # The item's variance divided by both spreads.
-    rho = examiner.frozen * examiner.noise / spread if examiner.noise > _NOTHING else 0.0
-    rows, columns = _limits(_row(original), examiner.noise, grades), _limits(_row(changed), spread, grades)
+    shared = examiner.frozen * examiner.noise**2
+    rho = shared / (spread * spread_before) if examiner.noise > _NOTHING else 0.0
+    rows, columns = _limits(_row(original), spread_before, grades), _limits(_row(changed), spread, grades)
     return _joint(examiner, rows, columns, rho)
 
 

@@ -117,7 +117,7 @@ def _scale_words(scale: GradeScale) -> str:
 # A protocol without I/O: it yields what is to be asked and is sent what came back. Its driver takes care of money,
 # records and repetition. An attempt that fails anywhere is kept with the reason, and never becomes a stimulus.
 
-WriterRole = Literal["generator", "validator", "fallback"]
+WriterRole = Literal["generator", "own-generator", "validator", "fallback"]
 
 LONGEST_TEXT = 200_000
 """The most characters of a generated text; anything longer is a model that did not stop."""
@@ -142,7 +142,9 @@ def attempt(commission: Commission, number: int, *, others: Sequence[str] = ()) 
     if commission.given:
         written = Response(commission.id, commission.given, finish_reason="stop")
     else:
-        written = yield _ask(commission, number, "generator", 0, _generator_request(commission, number))
+        written = yield _ask(
+            commission, number, commission.perturbation.writer, 0, _generator_request(commission, number)
+        )
     if written.text is None:
         who = "refused" if written.failure == "refused" else "had its request rejected"
         return replace(settled, rejected=f"the generator {who}: {written.failure_detail}"[:300])
@@ -195,10 +197,10 @@ def _generator_request(commission: Commission, number: int) -> ChatRequest:
     }
     # Every attempt has its own seed, so that a second one at the same temperature does not repeat the first.
     decoding = Decoding(
-        terms.temperature(number), max_tokens=terms.generator.max_tokens, seed=_seed(commission, number, 0)
+        terms.temperature(number), max_tokens=commission.generator.max_tokens, seed=_seed(commission, number, 0)
     )
     return ChatRequest(
-        terms.generator.model, (Message("user", fill(commission.perturbation.prompt, values)),), decoding
+        commission.generator.model, (Message("user", fill(commission.perturbation.prompt, values)),), decoding
     )
 
 
@@ -312,7 +314,7 @@ def _stimulus(commission: Commission, settled: Attempt, agreeing: int) -> Stimul
     kept = commission.perturbation.expectation == "same-verdict"
     gold, gold_from = (source.gold, source.gold_from) if kept else (commission.target, _CONSTRUCTED)
     evidence = {f"check {result.check}": result.found for result in settled.checks}
-    model = commission.terms.generator.words
+    model = commission.generator.words
     asked = f"{model}, temperature {settled.temperature:g}, attempt {settled.number + 1}"
     evidence |= {"generator": GIVEN if commission.given else asked, "commission": commission.id}
     if commission.examples:

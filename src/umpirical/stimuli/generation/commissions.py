@@ -47,6 +47,8 @@ class GenerationTerms:
     """Attempts at each temperature."""
     fallback: Writer | None = None
     """Asked in the validator's place where that refuses; its opinion is one like any other."""
+    own_generator: Writer | None = None
+    """The judge's own model, which writes the tests of its own words."""
     rubric_column: str = ""
     """The column of the data that holds the rubric of each row; empty if there is one for all."""
     reference_column: str = ""
@@ -96,6 +98,12 @@ class Commission:
             raise ValueError(f"{self.perturbation.name}: the target {self.target!r} is not a label of the scale")
 
     @property
+    def generator(self) -> Writer:
+        """The model that writes it."""
+        own = self.terms.own_generator
+        return own if own is not None and self.perturbation.writer == "own-generator" else self.terms.generator
+
+    @property
     def rubric(self) -> str:
         """What the text is written and validated by: the rubric of its row, or that of the study."""
         terms, columns = self.terms, self.source.columns
@@ -132,7 +140,7 @@ class Commission:
                 "instruction": terms.instruction,
                 "rubric": terms.rubric,
                 "scale": [terms.scale.kind, *terms.scale.labels, terms.scale.low, terms.scale.high],
-                "generator": [terms.generator.model, terms.generator.endpoint, terms.generator.max_tokens],
+                "generator": [self.generator.model, self.generator.endpoint, self.generator.max_tokens],
                 "validator": [terms.validator.model, terms.validator.endpoint, terms.validator.max_tokens],
                 "votes": [terms.votes, terms.agree, terms.validator_temperature],
                 "temperatures": [*terms.temperatures, terms.tries],

@@ -9,10 +9,11 @@ import numpy as np
 from umpirical.domain.digests import digest
 from umpirical.registry import Registry
 
-Alters = Literal["format", "wording", "cue", "other"]
+Alters = Literal["format", "wording", "cue", "own-words", "own-claim", "other"]
 """What a perturbation alters: how a text looks; how it is worded, with the same content at about the same length; a cue
-that is added to sway the judge; or anything else, such as its length, its language or what it says. Simulated examiners
-go by this word, so a new perturbation need not be named anywhere else."""
+that is added to sway the judge; the same wording by the judge's own model; a claim that the judge wrote it; or anything
+else, such as its length, its language or what it says. Simulated examiners go by this word, so a new perturbation need
+not be named anywhere else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,10 @@ class ProvedPerturbation:
     normal: Callable[[str], str]
     """The form in which the original and the changed text are equal. It keeps everything that must not change."""
     alters: Alters = "other"
+    against: str = ""
+    """The test whose text the judge's verdict is compared with; empty for the original."""
+    over: tuple[str, ...] = ()
+    """Tests whose texts are changed instead of the originals, in a study that has one of them."""
 
     @property
     def maker(self) -> str:
@@ -93,6 +98,10 @@ class GeneratedPerturbation:
     question: str = ""
     """What a reviewer of the text answers by accepting it; empty for the one that follows from the rest."""
     alters: Alters = "other"
+    against: str = ""
+    """The test whose text the judge's verdict is compared with; empty for the original."""
+    writer: Literal["generator", "own-generator"] = "generator"
+    """Which model writes it: the generator, or the judge's own."""
 
     @property
     def review_question(self) -> str:
@@ -138,6 +147,10 @@ PERTURBATIONS: Registry[Perturbation] = Registry(
         "hedging": "umpirical.stimuli.perturbations.rewritten:HEDGING",
         "wrong-language": "umpirical.stimuli.perturbations.rewritten:WRONG_LANGUAGE",
         "synthetic-ordinal": "umpirical.stimuli.perturbations.rewritten:SYNTHETIC_ORDINAL",
+        "other-words": "umpirical.stimuli.perturbations.authors:OTHER_WORDS",
+        "own-words": "umpirical.stimuli.perturbations.authors:OWN_WORDS",
+        "other-claim": "umpirical.stimuli.perturbations.authors:OTHER_CLAIM",
+        "own-claim": "umpirical.stimuli.perturbations.authors:OWN_CLAIM",
     },
     noun="perturbation",
 )
