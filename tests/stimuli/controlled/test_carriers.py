@@ -221,10 +221,10 @@ def test_a_changed_word_is_no_layout(one, now, problem):
 def test_the_pairs_of_a_carrier():
     stimuli = made([BREAD])
     assert {(s.family, s.stratum, s.delta) for s in stimuli} == {
-        *(("own-graded", edit, float(k)) for edit in ("deleted", "corrupted") for k in (1, 2, 3)),
+        *(("own-graded", edit, float(k)) for edit in ("deleted", "corrupted") for k in (1, 2, 3, 4, 5)),
         *(("own-equal", layout, 0.0) for layout in ("whitespace", "list", "bullets")),
     }
-    assert len(stimuli) == 9
+    assert len(stimuli) == 13
     assert {s.task_id for s in stimuli} == {"carrier:bread"}
     assert {s.maker for s in stimuli} == {"carriers/1"}
 

@@ -96,15 +96,15 @@ def _rebuilt(text: str, change: Callable[[Block], str], *, loose: bool = False) 
 
 # Pairs made of carriers: an answer and itself with facts edited, or in another layout.
 #
-# Every carrier is used, with at most nine pairs: up to three in which one, two or three facts are deleted, up to three
-# in which one, two or three are corrupted, and one for each layout. An answer that does not allow for them has fewer.
+# Every carrier is used, with at most thirteen pairs: up to five in which one to five facts are deleted, up to five in
+# which one to five are corrupted, and one for each layout. An answer that does not allow for them has fewer.
 
 MAKER = "carriers/1"
 
 EDITS = ("deleted", "corrupted")
 
-MOST_EDITED = 3
-"""The most facts that are edited: a judge that misses three would miss more."""
+MOST_EDITED = 5
+"""The most facts that are edited: as many as the ladder of the built-in tasks has steps."""
 
 
 def carrier_stimuli(carriers: Sequence[Carrier], *, seed: int) -> Iterator[Stimulus]:
