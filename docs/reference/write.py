@@ -1,4 +1,4 @@
-"""Writes the reference pages that follow from the code: commands, keys of a study file, formulas of the measures.
+"""Writes the reference pages that follow from the code: commands, study file, formulas, columns of data frames.
 
 python docs/reference/write.py            writes the pages
 python docs/reference/write.py --check    fails if a page is not what the code gives
@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from umpirical.api.frames import CALLS, CASES
 from umpirical.cli import COMMANDS, cli
 from umpirical.measures.catalogue import MEASURES, MeasureSpec
 from umpirical.study.file import study_schema
@@ -261,7 +262,39 @@ def _paragraphs(function: Callable[..., object]) -> Iterator[str]:
         yield ""
 
 
+# The columns of data frames.
+
+COLUMNS_HEAD = """\
+# Columns of the data frames
+
+`Report.judgments()` and `Report.stimuli()` return pandas data frames for an analysis of your own. A missing value is
+missing, and never a number. Rows of one `cluster` are not independent: cluster your standard errors by it.
+
+```python
+import umpirical
+
+report = umpirical.datasheet("simulated:careful", size="screen")
+calls = report.judgments()
+calls[calls["family"] == "graded"].groupby("step")["correct"].mean()
+```
+
+`Report.to_pandas()` has the measures, one in each row.
+"""
+
+
+def columns_page() -> str:
+    """Every column with its type and meaning."""
+    return "\n".join([COLUMNS_HEAD, *_columns("judgments", CALLS), *_columns("stimuli", CASES)])
+
+
+def _columns(name: str, columns: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+    yield from (f"## {name}", "", "| column | type | meaning |", "| --- | --- | --- |")
+    yield from (f"| `{column}` | {kind} | {about} |" for column, (kind, about) in columns.items())
+    yield ""
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "columns.md": columns_page,
     "commands.md": commands_page,
     "study-file.md": study_file_page,
     "formulas.md": formulas_page,

@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from umpirical.api.frames import judgments_frame, stimuli_frame
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
@@ -203,6 +204,19 @@ class Report(Generic[RecordT_co]):
     def to_polars(self) -> "pl.DataFrame":
         """Every measure as a row; needs Polars."""
         return self.measures.to_polars()
+
+    def judgments(self) -> "pd.DataFrame":
+        """Every call as a row, with its texts and whether the verdict is right; needs pandas."""
+        return judgments_frame(self._own_folder())
+
+    def stimuli(self) -> "pd.DataFrame":
+        """Every test case as a row; needs pandas."""
+        return stimuli_frame(self._own_folder())
+
+    def _own_folder(self) -> Path:
+        if self.folder is None:
+            raise UsageError("this report was read from a file, which has no calls", fix="read the run's folder")
+        return self.folder
 
     def html(self) -> str:
         """The page, as one HTML document."""

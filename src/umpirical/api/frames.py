@@ -1,0 +1,182 @@
+"""Calls and test cases as data frames, for an analysis of your own."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
+from umpirical.domain.responses import Response
+from umpirical.domain.scales import Choice
+from umpirical.domain.stimuli import GivenLabel, GivenWinner, NoPreference, Stimulus
+from umpirical.domain.trials import Order, Trial
+from umpirical.protocols.catalogue import protocol_of_run
+from umpirical.runs.judgments import read_judgments
+from umpirical.runs.plan import shown
+from umpirical.runs.run import Run, open_run
+from umpirical.text.words import word_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["string", "Int64", "Float64", "boolean"]
+"""Types of pandas that allow missing values."""
+
+CALLS: Mapping[str, tuple[Kind, str]] = {
+    "trial_id": ("string", "The call."),
+    "stimulus_id": ("string", "The test case, as in `stimuli()`."),
+    "cluster": ("string", "Calls of one cluster are not independent: a task family, or what your study names."),
+    "family": ("string", "The family of test cases, or the stress test."),
+    "stratum": ("string", "The part of the family."),
+    "step": ("Float64", "Quality difference between the two answers, in requirements."),
+    "variant": ("string", "The judge's prompt variant."),
+    "repeat": ("Int64", "Number of the repetition, from 0."),
+    "order": ("string", "`ab`, or `ba` if the answers were swapped."),
+    "better_position": ("Int64", "Position of the better answer, 1 or 2. Missing if neither is better."),
+    "outcome": ("string", "`verdict`, `abstained`, `unparsed`, `failed` or `unasked`."),
+    "answer": ("string", "The verdict: 1, 2 or tie, or the grade. Missing without a verdict."),
+    "correct": (
+        "boolean",
+        "Whether the verdict is right. Missing without a verdict, or if no answer is known to be right.",
+    ),
+    "confidence": ("Float64", "The judge's confidence, if it states one."),
+    "gold": ("string", "The right label."),
+    "task": ("string", "The task."),
+    "text_1": ("string", "The answer in position 1, or the one to grade."),
+    "text_2": ("string", "The answer in position 2."),
+    "words_1": ("Int64", "Words of the answer in position 1."),
+    "words_2": ("Int64", "Words of the answer in position 2."),
+    "reply": ("string", "The judge's reply."),
+    "trouble": ("string", "Why there is no verdict."),
+}
+"""Columns of `judgments()`: type and meaning."""
+
+CASES: Mapping[str, tuple[Kind, str]] = {
+    "stimulus_id": ("string", "The test case."),
+    "task_id": ("string", "Its task."),
+    "cluster": CALLS["cluster"],
+    "family": CALLS["family"],
+    "stratum": CALLS["stratum"],
+    "step": CALLS["step"],
+    "expectation": ("string", "The verdict of a reliable judge: which answer wins, or that the verdict stays."),
+    "better": ("string", "The better answer, `a` or `b`. Missing if neither is better."),
+    "gold": CALLS["gold"],
+    "parent": ("string", "The text that it was made from, or is compared with."),
+    "task": CALLS["task"],
+    "text_a": ("string", "The first answer, before orders are swapped, or the one to grade."),
+    "text_b": ("string", "The second answer."),
+    "maker": ("string", "The maker of the test case, with its version."),
+}
+"""Columns of `stimuli()`: type and meaning."""
+
+
+def judgments_frame(folder: Path) -> "pd.DataFrame":
+    """Returns a row for each planned call of a run, read again from its responses."""
+    run, rows = open_run(folder), list[dict[str, Any]]()
+
+    def see(trial: Trial, stimulus: Stimulus, outcome: Outcome | None, response: Response | None) -> None:
+        rows.append(_call(run, trial, stimulus, outcome, response))
+
+    with read_judgments(run, protocol_of_run(run.store).early().facts, seen=see, keep=False):
+        return _frame(rows, CALLS)
+
+
+def stimuli_frame(folder: Path) -> "pd.DataFrame":
+    """Returns a row for each test case of a run."""
+    return _frame(list(_cases(open_run(folder))), CASES)
+
+
+def _frame(rows: list[dict[str, Any]], columns: Mapping[str, tuple[Kind, str]]) -> "pd.DataFrame":
+    import pandas as pd
+
+    types = {name: kind for name, (kind, _) in columns.items()}
+    return pd.DataFrame(rows, columns=list(columns), dtype=object).astype(types)
+
+
+def _call(
+    run: Run, trial: Trial, stimulus: Stimulus, outcome: Outcome | None, response: Response | None
+) -> dict[str, Any]:
+    how, seen = trial.presentation, shown(stimulus, trial.presentation.order, run.judge.kind)
+    better, answer = _better_position(stimulus, how.order), None
+    if isinstance(outcome, Verdict):
+        answer = outcome.value.value if isinstance(outcome.value, Choice) else outcome.value
+    return {
+        "trial_id": trial.id,
+        "stimulus_id": stimulus.id,
+        "cluster": stimulus.cluster,
+        "family": stimulus.family,
+        "stratum": stimulus.stratum,
+        "step": stimulus.delta,
+        "variant": how.variant,
+        "repeat": how.repeat,
+        "order": how.order.value,
+        "better_position": better,
+        "outcome": "unasked" if outcome is None else type(outcome).__name__.lower(),
+        "answer": None if answer is None else str(answer),
+        "correct": _correct(run, stimulus, outcome, better),
+        "confidence": outcome.confidence if isinstance(outcome, Verdict) else None,
+        "gold": stimulus.gold or None,
+        "task": seen.task,
+        "text_1": seen.first,
+        "text_2": seen.second,
+        "words_1": word_count(seen.first),
+        "words_2": None if seen.second is None else word_count(seen.second),
+        "reply": None if response is None else response.text,
+        "trouble": _trouble(outcome),
+    }
+
+
+def _better_position(stimulus: Stimulus, order: Order) -> int | None:
+    if not isinstance(stimulus.expectation, GivenWinner):
+        return None
+    return 1 if (stimulus.expectation.candidate == 0) == (order is Order.AB) else 2
+
+
+def _correct(run: Run, stimulus: Stimulus, outcome: Outcome | None, better: int | None) -> bool | None:
+    """Whether a verdict is the right one; None if there is no verdict, or nothing is known to be right."""
+    if not isinstance(outcome, Verdict):
+        return None
+    said = outcome.value
+    if isinstance(said, Choice):
+        if better is None and not isinstance(stimulus.expectation, NoPreference):
+            return None
+        return said == (Choice.TIE if better is None else Choice(str(better)))
+    right = stimulus.expectation.label if isinstance(stimulus.expectation, GivenLabel) else stimulus.gold
+    if not right:
+        return None
+    # A value of an interval scale is a number, however it is written.
+    return said == right if isinstance(said, str) or run.judge.scale is None else abs(said - float(right)) < 1e-9
+
+
+def _trouble(outcome: Outcome | None) -> str | None:
+    match outcome:
+        case None:
+            return "not asked yet"
+        case Verdict():
+            return None
+        case Abstained():
+            return "the judge abstained"
+        case Unparsed(why=why):
+            return why
+        case Failed(kind=kind, detail=detail):
+            return f"{kind}: {detail}" if detail else kind
+
+
+def _cases(run: Run) -> Iterator[dict[str, Any]]:
+    for stimulus in run.stimuli:
+        winner = stimulus.expectation.candidate if isinstance(stimulus.expectation, GivenWinner) else None
+        yield {
+            "stimulus_id": stimulus.id,
+            "task_id": stimulus.task_id,
+            "cluster": stimulus.cluster,
+            "family": stimulus.family,
+            "stratum": stimulus.stratum,
+            "step": stimulus.delta,
+            "expectation": stimulus.expectation.kind,
+            "better": None if winner is None else "ab"[winner],
+            "gold": stimulus.gold or None,
+            "parent": stimulus.parent or None,
+            "task": stimulus.task,
+            "text_a": stimulus.candidates[0],
+            "text_b": stimulus.candidates[1] if len(stimulus.candidates) > 1 else None,
+            "maker": stimulus.maker,
+        }
