@@ -117,3 +117,23 @@ def test_nothing_is_folded_in_print(measured, browser):
     page.emulate_media(media="print")
     assert all(fold.is_visible() for fold in folds)
     page.close()
+
+
+def test_the_methods_section_says_what_the_record_says(measured, umpirical, tmp_path):
+    text = exported(umpirical, measured, "methods", tmp_path / "methods.md").read_text()
+    record = measured.record
+    for value in (record.judge.fingerprint, record.run.stimuli, record.run.responses_sha256, record.decision.verdict):
+        assert value in text
+    found = [one.result for one in record.measures if one.result.kind == "estimate"]
+    assert f"Of {numbers.count(len(record.measures))} measures, {numbers.count(len(found))} have a value" in text
+    counted = [int(line.rpartition("(")[2].rstrip(")")) for line in text.splitlines() if line.startswith("- ")]
+    assert sum(counted) == sum(one.interval is not None for one in found) > 10
+    outcomes = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) (?:gave|abstained|failed|were)", text)]
+    assert sum(outcomes) == sum(row.planned for row in record.audit)
+
+
+def test_a_hostile_name_is_no_markup_in_the_methods_section(measured):
+    judge = measured.record.judge.model_copy(update={"name": "<b>x</b>\n# Not a heading"})
+    text = exports.methods_text(measured.record.model_copy(update={"judge": judge}))
+    assert "<b>" not in text
+    assert "\n# Not" not in text

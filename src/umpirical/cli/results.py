@@ -446,10 +446,12 @@ def _say_check(check: "Check") -> None:
 @click.option(
     "--to",
     "form",
-    type=click.Choice(["measures", "judgments", "model-card", "pdf", "png", "inspect", "inspect-transcripts"]),
+    type=click.Choice(
+        ["measures", "judgments", "methods", "model-card", "pdf", "png", "inspect", "inspect-transcripts"]
+    ),
     required=True,
-    help="Table of measures or judgments, Hugging Face model card, PDF of the report, PNG of its first screen, or an "
-    "Inspect log: of the replies, or of the transcripts shown to an agent judge.",
+    help="Table of measures or judgments, a methods section for a paper, Hugging Face model card, PDF of the report, "
+    "PNG of its first screen, or an Inspect log: of the replies, or of the transcripts shown to an agent judge.",
 )
 @click.option(
     "--out",

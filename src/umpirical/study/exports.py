@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Estimate
 from umpirical.reports import numbers
-from umpirical.reports.pages import quoted
+from umpirical.reports.decision import together
+from umpirical.reports.pages import plain, quoted
 from umpirical.reports.record import MeasureRecord, Record
 from umpirical.store.files import drafted, write_text
 from umpirical.store.parquet import read_rows, write_rows
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
 TABLES = ("measures", "judgments")
 PICTURES = ("pdf", "png")
-MODEL_CARD = "model-card"
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 """Browsers that print and photograph a page without a window, by the names of their commands."""
@@ -57,7 +58,10 @@ def export_results(folder: Path, form: str, out: Path | None) -> Exported:
         return _table(finished, form, out or folder / f"{name}-{form}.csv")
     if form in PICTURES:
         return _picture(browser, finished.documents.html, form, out or folder / f"{name}.{form}")
-    path = out or folder / f"{name}-model-card.md"
+    path = out or folder / f"{name}-{form}.md"
+    if form == "methods":
+        write_text(path, methods_text(finished.record))
+        return Exported(path, "a methods section")
     write_text(path, model_card(finished))
     return Exported(path, "front matter with model-index, and a section")
 
@@ -177,6 +181,71 @@ def _index(record: Record) -> Iterator[str]:
         yield f"      value: {json.dumps(measure.result.value)}"
         yield f"      name: {quoted(name)}"
     yield "---"
+
+
+# A methods section for a paper
+
+
+def methods_text(record: Record) -> str:
+    """Returns how a judge was measured, in sentences for a paper: everything in them is in the record."""
+    return "\n\n".join(["## Methods", *_methods(record)]) + "\n"
+
+
+def _methods(record: Record) -> Iterator[str]:
+    judge, run, rows = record.judge, record.run, record.audit
+    settings = ", ".join(f"{name} {value}" for name, value in judge.decoding.items() if value is not None)
+    does = "compared two answers" if judge.kind == "compare" else "graded single answers"
+    prompts, again = together([plain(each) for each in run.variants]), f", each {run.repeats} times"
+    yield (
+        f"The judge {plain(judge.name)} ({plain(judge.model)}; {plain(settings) or 'default settings'}; fingerprint "
+        f"{judge.fingerprint}) {does}. It was measured with Umpirical {run.umpirical_version} (protocol "
+        f"{run.protocol}) on {run.created[:10]}. The run has {numbers.count(run.trials)} calls on "
+        f"{numbers.count(len(run.tasks))} {numbers.units('task', len(run.tasks))} (prompt: {prompts})"
+        f"{again if run.repeats > 1 else ''}. Test cases were drawn with seed {run.seed} (digest {run.stimuli})."
+    )
+    counts = {name: sum(getattr(row, name) for row in rows) for name in _OUTCOMES}
+    given = sum(row.planned for row in rows) - sum(counts.values())
+    others = together([f"{numbers.count(count)} {_OUTCOMES[name]}" for name, count in counts.items()])
+    yield (
+        f"Of all calls, {numbers.count(given)} gave a verdict, {others}. Calls without a verdict are excluded from "
+        "rates and counted in each table."
+    )
+    found = [one.result for one in record.measures if isinstance(one.result, Estimate)]
+    ends = Counter(f"{one.interval.level:.0%}: {one.interval.method}" for one in found if one.interval)
+    undefined = f" {_UNDEFINED}" if len(found) < len(record.measures) else ""
+    yield (
+        f"Calls on one task, or in one cluster of items, count as dependent. Of {numbers.count(len(record.measures))} "
+        f"measures, {numbers.count(len(found))} have a value.{undefined} Intervals, with the number of measures:"
+    )
+    yield "\n".join(f"- {method} ({numbers.count(count)})" for method, count in ends.most_common())
+    packages = together([f"{name} {each}" for name, each in run.packages.items()])
+    yield (
+        f"{_decided(record)}The replies have the digest {run.responses_sha256}. Computed with Python {run.python}, "
+        f"{packages}. To repeat the run: `{run.command}`. Cite Umpirical as in its CITATION.cff."
+    )
+
+
+_OUTCOMES = {
+    "abstained": "abstained",
+    "unparsed": "gave a reply that could not be read",
+    "failed": "failed",
+    "unasked": "were not made",
+}
+
+_UNDEFINED = "The others are undefined, each with a reason in the record."
+
+
+def _decided(record: Record) -> str:
+    decision, policy = getattr(record, "decision", None), getattr(record, "policy", None)
+    said = ""
+    if decision is not None:
+        said = f"The verdict “{decision.verdict}” follows from the policy {plain(decision.policy_name)}. "
+    if policy is not None and hasattr(policy, "accepts"):
+        said += (
+            f"A judge exactly at one of its thresholds is accepted in at most {policy.accepts:.0%} of runs. A judge "
+            f"within all of them is refused in at most {policy.refuses:.0%}, over all checks together. "
+        )
+    return said
 
 
 # Pictures of a report
