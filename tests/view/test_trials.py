@@ -171,7 +171,7 @@ def test_a_changed_text_stands_beside_its_original(tmp_path):
     with viewing(tmp_path) as found:
         text = found.get(f"{found.run}/trials/{changed}").text
         assert "The other version" in text
-        assert "same verdict as on the original" in text
+        assert "same verdict as before the change" in text
         assert counted(found.get(f"{found.run}/trials?position=2")) > 0
 
 

@@ -278,9 +278,9 @@ def _expected_grade(stimulus: Stimulus) -> str:
         case GivenLabel(label=label):
             return f"grade {label}"
         case SameVerdict():
-            relative = "same verdict as on the original"
+            relative = "same verdict as before the change"
         case FlippedVerdict():
-            relative = "different verdict than on the original"
+            relative = "different verdict than before the change"
         case _:
             assert_never(stimulus.expectation)
     return ", ".join(filter(None, [f"grade {stimulus.gold}" if stimulus.gold else "", relative])) or UNSCORED
@@ -450,8 +450,11 @@ def _sides(one: ShownTrial, table: TrialTable, *, whole: bool) -> list[Side]:
         for name, text in one.texts
     ]
     if one.judge == "grade" and one.stimulus.parent:
-        originals = table.stimuli([one.stimulus.parent]).values()
-        texts = [Text("Original", each.candidates[0]) for each in originals] + [Text("Changed text", texts[0].words)]
+        parents = table.stimuli([one.stimulus.parent]).values()
+        before = [
+            Text("Original" if each.family == Family.ORIGINAL else "Before", each.candidates[0]) for each in parents
+        ]
+        texts = [*before, Text("Changed text", texts[0].words)]
     cut = [_cut(text, whole=whole) for text in texts]
     if len(cut) == 1:
         return [_side(cut[0], [Piece("same", cut[0].words)])]
