@@ -278,7 +278,7 @@ calls = report.judgments()
 calls[calls["family"] == "graded"].groupby("step")["correct"].mean()
 ```
 
-`Report.to_pandas()` has the measures, one in each row.
+`Report.to_pandas()` has the measures, one in each row, and `ComparedJudges.to_pandas()` the differences between judges.
 """
 
 

@@ -73,6 +73,22 @@ def test_a_clustered_regression_recovers_each_flaw(reports):
     assert low > high
 
 
+def test_differences_of_a_comparison_are_those_of_its_record(reports):
+    compared = umpirical.compare(reports["careful"], reports["slot-locked"])
+    rows = compared.to_pandas()
+    assert len(rows) == len(compared.record.differences) > 20
+    assert set(rows["first"]) == {"careful"}
+    worst = rows.loc[rows["adjusted_p"].astype("float").idxmin()]
+    [one] = [
+        each
+        for each in compared.record.differences
+        if (each.measure, each.stratum, each.variant) == (worst["measure"], worst["stratum"], worst["variant"])
+    ]
+    assert worst["difference"] == one.difference.value
+    assert worst["adjusted_p"] == one.adjusted_p < 0.001
+    assert rows["difference"].isna().sum() == rows["undefined"].notna().sum()
+
+
 def test_calls_of_a_grading_judge_on_your_own_data(tmp_path):
     rows = [{"question": "Why?", "answer": f"Because of {n} things.", "grade": str(1 + n % 3)} for n in range(12)]
     pd.DataFrame(rows).to_csv(tmp_path / "answers.csv", index=False)

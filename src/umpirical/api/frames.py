@@ -1,6 +1,6 @@
 """Calls and test cases as data frames, for an analysis of your own."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,54 +17,75 @@ from umpirical.text.words import word_count
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
-Kind = Literal["string", "Int64", "Float64", "boolean"]
-"""Types of pandas that allow missing values."""
+Kind = Literal["text", "count", "number", "flag"]
+"""Types of a column. All of them allow missing values: an unknown number is missing, and not NaN."""
+
+Rows = Iterable[Mapping[str, Any]]
+
+
+def pandas_frame(rows: Rows, kinds: Mapping[str, Kind]) -> "pd.DataFrame":
+    """Returns rows as a pandas data frame."""
+    import pandas as pd
+
+    types = {"text": "string", "count": "Int64", "number": "Float64", "flag": "boolean"}
+    frame = pd.DataFrame(list(rows), columns=list(kinds), dtype=object)
+    return frame.astype({name: types[kind] for name, kind in kinds.items()})
+
+
+def polars_frame(rows: Rows, kinds: Mapping[str, Kind]) -> "pl.DataFrame":
+    """Returns rows as a Polars data frame."""
+    import polars as pl
+
+    types = {"text": pl.String, "count": pl.Int64, "number": pl.Float64, "flag": pl.Boolean}
+    return pl.DataFrame(list(rows), schema={name: types[kind] for name, kind in kinds.items()})
+
 
 CALLS: Mapping[str, tuple[Kind, str]] = {
-    "trial_id": ("string", "The call."),
-    "stimulus_id": ("string", "The test case, as in `stimuli()`."),
-    "cluster": ("string", "Calls of one cluster are not independent: a task family, or what your study names."),
-    "family": ("string", "The family of test cases, or the stress test."),
-    "stratum": ("string", "The part of the family."),
-    "step": ("Float64", "Quality difference between the two answers, in requirements."),
-    "variant": ("string", "The judge's prompt variant."),
-    "repeat": ("Int64", "Number of the repetition, from 0."),
-    "order": ("string", "`ab`, or `ba` if the answers were swapped."),
-    "better_position": ("Int64", "Position of the better answer, 1 or 2. Missing if neither is better."),
-    "outcome": ("string", "`verdict`, `abstained`, `unparsed`, `failed` or `unasked`."),
-    "answer": ("string", "The verdict: 1, 2 or tie, or the grade. Missing without a verdict."),
+    "trial_id": ("text", "The call."),
+    "stimulus_id": ("text", "The test case, as in `stimuli()`."),
+    "cluster": ("text", "Calls of one cluster are not independent: a task family, or what your study names."),
+    "family": ("text", "The family of test cases, or the stress test."),
+    "stratum": ("text", "The part of the family."),
+    "step": ("number", "Quality difference between the two answers, in requirements."),
+    "variant": ("text", "The judge's prompt variant."),
+    "repeat": ("count", "Number of the repetition, from 0."),
+    "order": ("text", "`ab`, or `ba` if the answers were swapped."),
+    "better_position": ("count", "Position of the better answer, 1 or 2. Missing if neither is better."),
+    "outcome": ("text", "`verdict`, `abstained`, `unparsed`, `failed` or `unasked`."),
+    "answer": ("text", "The verdict: 1, 2 or tie, or the grade. Missing without a verdict."),
     "correct": (
-        "boolean",
+        "flag",
         "Whether the verdict is right. Missing without a verdict, or if no answer is known to be right.",
     ),
-    "confidence": ("Float64", "The judge's confidence, if it states one."),
-    "gold": ("string", "The right label."),
-    "task": ("string", "The task."),
-    "text_1": ("string", "The answer in position 1, or the one to grade."),
-    "text_2": ("string", "The answer in position 2."),
-    "words_1": ("Int64", "Words of the answer in position 1."),
-    "words_2": ("Int64", "Words of the answer in position 2."),
-    "reply": ("string", "The judge's reply."),
-    "trouble": ("string", "Why there is no verdict."),
+    "confidence": ("number", "The judge's confidence, if it states one."),
+    "gold": ("text", "The right label."),
+    "task": ("text", "The task."),
+    "text_1": ("text", "The answer in position 1, or the one to grade."),
+    "text_2": ("text", "The answer in position 2."),
+    "words_1": ("count", "Words of the answer in position 1."),
+    "words_2": ("count", "Words of the answer in position 2."),
+    "reply": ("text", "The judge's reply."),
+    "trouble": ("text", "Why there is no verdict."),
 }
 """Columns of `judgments()`: type and meaning."""
 
 CASES: Mapping[str, tuple[Kind, str]] = {
-    "stimulus_id": ("string", "The test case."),
-    "task_id": ("string", "Its task."),
+    "stimulus_id": ("text", "The test case."),
+    "task_id": ("text", "Its task."),
     "cluster": CALLS["cluster"],
     "family": CALLS["family"],
     "stratum": CALLS["stratum"],
     "step": CALLS["step"],
-    "expectation": ("string", "The verdict of a reliable judge: which answer wins, or that the verdict stays."),
-    "better": ("string", "The better answer, `a` or `b`. Missing if neither is better."),
+    "expectation": ("text", "The verdict of a reliable judge: which answer wins, or that the verdict stays."),
+    "better": ("text", "The better answer, `a` or `b`. Missing if neither is better."),
     "gold": CALLS["gold"],
-    "parent": ("string", "The text that it was made from, or is compared with."),
+    "parent": ("text", "The text that it was made from, or is compared with."),
     "task": CALLS["task"],
-    "text_a": ("string", "The first answer, before orders are swapped, or the one to grade."),
-    "text_b": ("string", "The second answer."),
-    "maker": ("string", "The maker of the test case, with its version."),
+    "text_a": ("text", "The first answer, before orders are swapped, or the one to grade."),
+    "text_b": ("text", "The second answer."),
+    "maker": ("text", "The maker of the test case, with its version."),
 }
 """Columns of `stimuli()`: type and meaning."""
 
@@ -82,14 +103,11 @@ def judgments_frame(folder: Path) -> "pd.DataFrame":
 
 def stimuli_frame(folder: Path) -> "pd.DataFrame":
     """Returns a row for each test case of a run."""
-    return _frame(list(_cases(open_run(folder))), CASES)
+    return _frame(_cases(open_run(folder)), CASES)
 
 
-def _frame(rows: list[dict[str, Any]], columns: Mapping[str, tuple[Kind, str]]) -> "pd.DataFrame":
-    import pandas as pd
-
-    types = {name: kind for name, (kind, _) in columns.items()}
-    return pd.DataFrame(rows, columns=list(columns), dtype=object).astype(types)
+def _frame(rows: Rows, columns: Mapping[str, tuple[Kind, str]]) -> "pd.DataFrame":
+    return pandas_frame(rows, {name: kind for name, (kind, _) in columns.items()})
 
 
 def _call(

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from umpirical.api.frames import judgments_frame, stimuli_frame
+from umpirical.api.frames import Kind, judgments_frame, pandas_frame, polars_frame, stimuli_frame
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
@@ -26,7 +26,7 @@ from umpirical.protocols.stress.comparison import (
 )
 from umpirical.protocols.stress.protocol import STRESS
 from umpirical.reports import numbers
-from umpirical.reports.comparison import comparison_folder
+from umpirical.reports.comparison import DifferenceRecord, comparison_folder
 from umpirical.reports.record import MeasureRecord, Record, record_json
 from umpirical.runs.run import open_run
 from umpirical.study.results import find_runs, measured_runs
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 RecordT_co = TypeVar("RecordT_co", bound=Record, covariant=True)
 
-COLUMNS = {
+COLUMNS: Mapping[str, Kind] = {
     "measure": "text",
     "variant": "text",
     "stratum": "text",
@@ -60,7 +60,29 @@ COLUMNS = {
     "censoring": "text",
     "undefined": "text",
 }
-"""Columns of a data frame. Each type allows missing values: an unknown number is missing, and not NaN."""
+"""Columns of a data frame of measures."""
+
+DIFFERENCES: Mapping[str, Kind] = {
+    "data": "text",
+    "first": "text",
+    "second": "text",
+    "measure": "text",
+    "variant": "text",
+    "stratum": "text",
+    "difference": "number",
+    "low": "number",
+    "high": "number",
+    "denominator": "count",
+    "unit": "text",
+    "clusters": "count",
+    "margin": "number",
+    "family": "text",
+    "p_value": "number",
+    "adjusted_p": "number",
+    "words": "text",
+    "undefined": "text",
+}
+"""Columns of a data frame of differences between judges."""
 
 FRAME_HEIGHT = 640
 """Height in pixels of a page in a notebook; the page scrolls."""
@@ -107,18 +129,11 @@ class Measures(Sequence[MeasureRecord]):
 
     def to_pandas(self) -> "pd.DataFrame":
         """Returns a row for each measure; needs pandas. A measure without a value states the reason instead."""
-        import pandas as pd
-
-        types = {"text": "string", "number": "Float64", "count": "Int64"}
-        rows = pd.DataFrame(list(self._rows()), columns=list(COLUMNS), dtype=object)
-        return rows.astype({name: types[kind] for name, kind in COLUMNS.items()})
+        return pandas_frame(self._rows(), COLUMNS)
 
     def to_polars(self) -> "pl.DataFrame":
         """Like `to_pandas`, for Polars."""
-        import polars as pl
-
-        types = {"text": pl.String, "number": pl.Float64, "count": pl.Int64}
-        return pl.DataFrame(list(self._rows()), schema={name: types[kind] for name, kind in COLUMNS.items()})
+        return polars_frame(self._rows(), COLUMNS)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for measure in self._measures:
@@ -306,6 +321,15 @@ class ComparedJudges(ABC, Generic[RecordT]):
         return {}
 
     @property
+    @abstractmethod
+    def differences(self) -> Iterable[tuple[str, DifferenceRecord]]:
+        """Every difference between two judges, the second less the first, with the name of your data."""
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Every difference as a row, with corrected p-values; needs pandas."""
+        return pandas_frame((_difference_row(*each, self.judges) for each in self.differences), DIFFERENCES)
+
+    @property
     def findings(self) -> list[str]:
         """The record's findings, in plain sentences."""
         return self.record.findings
@@ -338,12 +362,36 @@ class ComparedJudges(ABC, Generic[RecordT]):
         return framed(self.html(), repr(self))
 
 
+def _difference_row(data: str, one: DifferenceRecord, judges: Sequence[str]) -> dict[str, Any]:
+    found = one.difference if isinstance(one.difference, Estimate) else None
+    ends = found.interval if found else None
+    return {
+        "data": data or None,
+        "first": judges[one.first],
+        "second": judges[one.second],
+        **{name: getattr(one, name) for name in ("measure", "variant", "stratum", "margin", "family", "words")},
+        "difference": found.value if found else None,
+        "low": ends.low if ends else None,
+        "high": ends.high if ends else None,
+        "denominator": found.denominator if found else None,
+        "unit": found.unit if found else None,
+        "clusters": found.clusters if found else None,
+        "p_value": one.p_value,
+        "adjusted_p": one.adjusted_p,
+        "undefined": None if isinstance(one.difference, Estimate) else one.difference.reason,
+    }
+
+
 class ComparedOnStimuli(ComparedJudges[Comparison]):
     """Judges that were compared on controlled stimuli, with which of them to take for each use."""
 
     @property
     def judges(self) -> list[str]:
         return [side.judge.name for side in self.record.judges]
+
+    @property
+    def differences(self) -> Iterable[tuple[str, DifferenceRecord]]:
+        return [("", one) for one in self.record.differences]
 
     @property
     def picks(self) -> dict[str, list[str]]:
@@ -373,6 +421,10 @@ class ComparedUnderStress(ComparedJudges[StressComparison]):
     @property
     def judges(self) -> list[str]:
         return [judge.name for judge in self.record.judges]
+
+    @property
+    def differences(self) -> Iterable[tuple[str, DifferenceRecord]]:
+        return [(study.dataset.name, one) for study in self.record.studies for one in study.differences]
 
     def html(self) -> str:
         return render_stress_comparison_html(self.record)
