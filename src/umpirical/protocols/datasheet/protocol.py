@@ -107,7 +107,7 @@ class DatasheetProtocol(
         return DatasheetDesign(
             repeats=study.spec.design.repeats,
             variants=tuple(judge.prompts) or ("baseline",),
-            crossed=crossed_variants(judge),
+            crossed=crossed_variants(judge) if study.spec.design.layout == "varied" else (),
             steps={variant: steps for variant, steps in study.spec.design.steps.items() if variant in judge.prompts},
             until=study.spec.design.until,
             seed=study.spec.seed,
@@ -131,6 +131,8 @@ class DatasheetProtocol(
         }
         if spec.design.until == "decided":
             about |= {"until": "decided"}
+        if spec.design.layout == "fixed":
+            about |= {"layout": "fixed"}
         steps = design.steps if isinstance(design, DatasheetDesign) else {}
         return about | ({"steps": {variant: list(each) for variant, each in steps.items()}} if steps else {})
 
@@ -164,6 +166,7 @@ class DatasheetProtocol(
             size=DECIDED if manifest.get("until") == "decided" else LARGEST,
             until=manifest.get("until", "asked"),
             graded=manifest["graded"],
+            layout=manifest.get("layout", "varied"),
             repeats=manifest["repeats"],
             variants={name: VariantSpec(steps=steps.get(name)) for name in manifest["variants"]},
         )

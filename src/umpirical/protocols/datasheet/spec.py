@@ -100,6 +100,11 @@ class DatasheetDesignSpec(DesignSpec):
         default="crossed",
         description="crossed: only a judge that reads the task can pass. filler: for comparison with the paper.",
     )
+    layout: Literal["varied", "fixed"] = Field(
+        default="varied",
+        description="varied: labels and options change from pair to pair, so their effects can be told apart. fixed: "
+        "always 1 and 2, the tie last, as in the paper.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -128,6 +133,33 @@ class DatasheetDesignSpec(DesignSpec):
         return {name: variant.steps for name, variant in self.variants.items() if variant.steps is not None}
 
 
+DESIGNS: Mapping[str, Mapping[str, Any]] = {
+    "paper": {
+        "size": "paper",
+        "graded": "filler",
+        "layout": "fixed",
+        "variants": {"strict": {"steps": [0, 1, 5]}},
+    }
+}
+"""Designs by name. `paper` is that of the Dark Current paper."""
+
+
+def design_keys(name: str) -> Mapping[str, Any]:
+    """Returns the keys of a design by its name."""
+    if name not in DESIGNS:
+        raise UsageError(f"unknown design {name!r}", fix=f"choose {', '.join(DESIGNS)}, or list its keys")
+    return DESIGNS[name]
+
+
+def _named_design(design: Any) -> Any:  # noqa: ANN401  # whatever was written
+    return design_keys(design) if isinstance(design, str) else design
+
+
+NamedDesign = Annotated[
+    DatasheetDesignSpec, BeforeValidator(_named_design, json_schema_input_type=Literal["paper"] | DatasheetDesignSpec)
+]
+
+
 class DatasheetSpec(StudySpec):
     """A datasheet study: judges on built-in test cases."""
 
@@ -139,7 +171,7 @@ class DatasheetSpec(StudySpec):
         default=None,
         description="A file next to the study file with your own answers and the facts in them that you verified.",
     )
-    design: DatasheetDesignSpec = DatasheetDesignSpec()
+    design: NamedDesign = DatasheetDesignSpec()
     policy: str = Field(
         default=DEFAULT,
         description=f"Acceptance policy: {', '.join(PRESETS)}, or a .yaml file next to the study file.",
