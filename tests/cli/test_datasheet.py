@@ -105,6 +105,25 @@ def test_two_judges_on_one_page(umpirical, folder):
     assert Path(page["comparison"]) == place / "comparison.html"
 
 
+def test_the_papers_study_in_one_command(umpirical, tmp_path):
+    arguments = ("datasheet", "simulated:llama-8b", "simulated:qwen-32b", "--as", "paper", "--folder", tmp_path)
+    code, _, err = umpirical(*arguments, "--dry-run")
+    assert (code, "1,720 calls" in err or "1,720" in _) == (0, True)
+    code, out, _ = umpirical(*arguments)
+    assert code == REFUSED
+    for name, sheet in datasheets(tmp_path).items():
+        assert (sheet.complete, sheet.run.trials, sheet.run.steps) == (True, 860, {"strict": [0, 1, 5]})
+        assert sheet.run.command == f"umpirical datasheet simulated:{name} --as paper"
+        manifest = json.loads((next((tmp_path / "runs").glob(f"{name}-*")) / "run.json").read_text())
+        assert (manifest["graded"], manifest["layout"]) == ("filler", "fixed")
+    [page] = tmp_path.glob("comparisons/*/comparison.html")
+    assert str(page) in out
+    text = page.read_text()
+    for figure in ("axes", "ladders", "bars", "moves", "orders"):
+        assert f'aria-labelledby="{figure}-t {figure}-d"' in text
+    assert "As in the Dark Current paper" in text
+
+
 # Which judge.
 
 
@@ -193,6 +212,7 @@ def test_a_function_is_named_by_module_and_needs_no_price(umpirical, folder):
             ["no prompt for prompt variant strict"],
         ),
         (["simulated:careful", "--repeats", "0"], ["--repeats"]),
+        (["simulated:careful", "--as", "paper", "--size", "full"], ["the design paper has its own size", "omit size"]),
     ],
 )
 def test_what_is_not_known_is_answered_with_what_is(umpirical, folder, arguments, words):

@@ -148,7 +148,7 @@ PAPER_PROFILES = {
     "llama-8b": Profile(
         "Llama 8B as published: nearly always names the first position, and names a winner in two of three blank "
         "pairs.",
-        LatentJudge(resolution=1.36, criterion=0.0, slot_bias=2.13, vacuum_criterion=1.70),
+        LatentJudge(resolution=1.35, criterion=0.0, slot_bias=2.121, vacuum_criterion=1.69),
     ),
     "qwen-14b": Profile(
         "Qwen 14B as published: never ties on real answers, follows the position half of the time, and ties on blank "

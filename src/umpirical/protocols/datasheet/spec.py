@@ -102,7 +102,7 @@ class DatasheetDesignSpec(DesignSpec):
     )
     layout: Literal["varied", "fixed"] = Field(
         default="varied",
-        description="varied: labels and options change from pair to pair, so their effects can be told apart. fixed: "
+        description="varied: labels and options change from pair to pair, which separates their effects. fixed: "
         "always 1 and 2, the tie last, as in the paper.",
     )
 
