@@ -56,6 +56,11 @@ class VariantSpec(BaseModel):
         min_length=1,
         description="Ask only about pairs with these differences in requirements; 0 for equal pairs. Default: all.",
     )
+    temperature: float | None = Field(
+        default=None,
+        ge=0,
+        description="Ask with the judge's own prompt at this temperature, instead of with another prompt.",
+    )
 
     @field_validator("steps")
     @classmethod
@@ -63,6 +68,12 @@ class VariantSpec(BaseModel):
         if steps is not None and (min(steps) < 0 or len(set(steps)) != len(steps)):
             raise ValueError("steps must be distinct numbers of requirements, 0 or more")
         return steps
+
+    @model_validator(mode="after")
+    def _one_change(self) -> "VariantSpec":
+        if self.prompt and self.temperature is not None:
+            raise ValueError("a variant has a prompt or a temperature, so that one change explains the difference")
+        return self
 
 
 def _by_name(variants: Any) -> Any:  # noqa: ANN401  # whatever was written
@@ -120,12 +131,19 @@ class DatasheetDesignSpec(DesignSpec):
     def _whole_baseline(self) -> "DatasheetDesignSpec":
         if BASELINE in self.variants and self.variants[BASELINE].steps is not None:
             raise ValueError("the baseline cannot have steps: other prompt variants are compared with it")
+        if BASELINE in self.temperatures:
+            raise ValueError("the baseline has the judge's own temperature: set it in the judge's decoding")
         return self
 
     @property
     def prompts(self) -> dict[str, str]:
         """The prompt of each variant, for judges that name none."""
-        return {name: variant.prompt or name for name, variant in self.variants.items()}
+        return {name: one.prompt or name for name, one in self.variants.items() if one.temperature is None}
+
+    @property
+    def temperatures(self) -> dict[str, float]:
+        """The temperature of each variant that has the judge's own prompt."""
+        return {name: one.temperature for name, one in self.variants.items() if one.temperature is not None}
 
     @property
     def steps(self) -> dict[str, tuple[float, ...]]:
@@ -358,6 +376,8 @@ class DatasheetDesign(Design):
     """The variants whose layout is varied."""
     steps: Mapping[str, tuple[float, ...]] = field(default_factory=dict, hash=False)
     """Maps a probe to the steps at which it is asked; every other variant is asked about everything."""
+    sampling: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Maps a variant to the parameters of sampling that it is asked with, as JSON."""
     until: str = "asked"
     """`decided` if it asks in rounds."""
     seed: int = 1
@@ -371,7 +391,8 @@ class DatasheetDesign(Design):
         crossed: dict[str, Json] = {"crossed": self.crossed, "cells": CELLS} if self.crossed else {}
         probes: dict[str, Json] = {"steps": steps} if steps else {}
         rounds: dict[str, Json] = {"until": self.until} if self.until == "decided" else {}
-        return {"repeats": self.repeats, "variants": self.variants, **crossed, **probes, **rounds}
+        sampled: dict[str, Json] = {"sampling": dict(self.sampling)} if self.sampling else {}
+        return {"repeats": self.repeats, "variants": self.variants, **crossed, **probes, **sampled, **rounds}
 
     def asked_first(self, stimuli: Iterable[Stimulus]) -> Collection[str] | None:
         return next_round(stimuli, Place(self.seed)) if self.until == "decided" else None
@@ -399,7 +420,14 @@ class DatasheetDesign(Design):
         layout = self.layouts.get(stimulus.id)
         ways = super().presentations(stimulus, capabilities, kind)
         asked = (way for way in ways if way.variant not in self.steps or _is_of(stimulus, self.steps[way.variant]))
-        return (replace(way, layout=layout if way.variant in self.crossed else None) for way in asked)
+        return (
+            replace(
+                way,
+                layout=layout if way.variant in self.crossed else None,
+                sampling=self.sampling.get(way.variant, ""),
+            )
+            for way in asked
+        )
 
 
 def is_shown(stimulus: Stimulus, kind: JudgeKind) -> bool:
