@@ -138,6 +138,7 @@ def reproduce(name: str, draws: int) -> None:
     assert wrong == {}
 
 
+@pytest.mark.heavy
 def test_a_few_draws_are_about_the_printed_counts():
     reproduce("qwen-32b", 6)
 
@@ -167,7 +168,7 @@ def test_the_design_is_the_papers():
 
 @pytest.mark.parametrize("row", ROWS)
 def test_the_true_rates_of_the_profiles_are_the_printed_ones(row):
-    """To a tenth of a call, except where the paper prints a rate that has no such decimals."""
+    """To a tenth of a call."""
     name, variant = ROWS[row]
     truth = true_values(PAPER_PROFILES[name], [1.0, 2.0, 3.0, 4.0, 5.0], variant)
     for metric, (count, of) in printed(row).items():
