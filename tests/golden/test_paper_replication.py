@@ -13,6 +13,9 @@ import numpy as np
 import pytest
 
 from tests.stimuli.built import built
+from umpirical.api.options import DatasheetKeywords
+from umpirical.api.studies import datasheet_study
+from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Estimate
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import Trial
@@ -164,6 +167,16 @@ def test_the_design_is_the_papers():
         ("strict", "graded", 5.0): 20,
     }
     assert sum(by.values()) == 620 + 240
+
+
+def test_a_design_has_one_name_in_a_study_file_and_in_python(tmp_path):
+    judge = "{name: any, model: {adapter: simulated, name: careful}}"
+    written = parse_study(f"study: s\ndesign: paper\njudges: [{judge}]\n", tmp_path)
+    said = datasheet_study(["simulated:careful"], DatasheetKeywords(design="paper", folder=tmp_path))
+    assert said.spec.design == written.spec.design
+    assert said.spec.design.prompts == {"baseline": "baseline", "strict": "strict"}
+    with pytest.raises(UsageError, match="unknown design 'papers'"):
+        parse_study(f"study: s\ndesign: papers\njudges: [{judge}]\n", tmp_path)
 
 
 @pytest.mark.parametrize("row", ROWS)
