@@ -8,6 +8,7 @@ import pytest
 from tests.stimuli.built import lend_stimuli
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.stimuli.controlled.datasheet_set import RECIPES
+from umpirical.stimuli.controlled.family_files import filler_tasks
 
 SCREEN = ("--size", "screen")
 CALLS = RECIPES["screen"].calls
@@ -105,6 +106,39 @@ def test_two_judges_on_one_page(umpirical, folder):
     assert Path(page["comparison"]) == place / "comparison.html"
 
 
+PAPER = """\
+study: papers
+tasks: [TASKS]
+judges:
+  - {name: llama-8b, model: {adapter: simulated, name: llama-8b}}
+  - {name: qwen-32b, model: {adapter: simulated, name: qwen-32b}}
+"""
+
+
+@pytest.mark.heavy
+def test_the_papers_study_in_one_command(umpirical, tmp_path):
+    """Of two tasks; `tests/golden/test_paper_replication.py` has the counts of all ten."""
+    tasks = ", ".join(task.id for task in filler_tasks()[:10:5])
+    (tmp_path / "umpirical.yaml").write_text(PAPER.replace("TASKS", tasks))
+    arguments = ("datasheet", "llama-8b", "qwen-32b", "--as", "paper", "--folder", tmp_path)
+    code, out, _ = umpirical(*arguments, "--dry-run")
+    calls = (620 + 240) * 2 // 10
+    assert (code, f"{2 * calls:,} calls" in out) == (0, True)
+    code, out, _ = umpirical(*arguments)
+    assert code in {REFUSED, OPEN}
+    for name, sheet in datasheets(tmp_path).items():
+        assert (sheet.complete, sheet.run.trials, sheet.run.steps) == (True, calls, {"strict": [0, 1, 5]})
+        assert sheet.run.command == f"umpirical datasheet {name} --as paper"
+        manifest = json.loads((next((tmp_path / "runs").glob(f"{name}-*")) / "run.json").read_text())
+        assert (manifest["graded"], manifest["layout"]) == ("filler", "fixed")
+    [page] = tmp_path.glob("comparisons/*/comparison.html")
+    assert str(page) in out
+    text = page.read_text()
+    for figure in ("axes", "ladders", "bars", "moves", "orders"):
+        assert f'aria-labelledby="{figure}-t {figure}-d"' in text
+    assert "As in the Dark Current paper" in text
+
+
 # Which judge.
 
 
@@ -193,6 +227,7 @@ def test_a_function_is_named_by_module_and_needs_no_price(umpirical, folder):
             ["no prompt for prompt variant strict"],
         ),
         (["simulated:careful", "--repeats", "0"], ["--repeats"]),
+        (["simulated:careful", "--as", "paper", "--size", "full"], ["the design paper has its own size", "omit size"]),
     ],
 )
 def test_what_is_not_known_is_answered_with_what_is(umpirical, folder, arguments, words):

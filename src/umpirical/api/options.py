@@ -103,6 +103,7 @@ class DatasheetKeywords(StudyKeywords):
 
     size: str | None = None
     until: str | None = None
+    design: str | None = None
     max_calls: int | None = None
     policy: str | Mapping[str, Any] = ""
     variants: Sequence[str] = ()

@@ -20,6 +20,7 @@ from umpirical.judges.promptfoo import promptfoo
 from umpirical.judges.reply_formats import parsed_format
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
+from umpirical.protocols.datasheet.spec import design_keys
 from umpirical.protocols.protocol import STUDY_FILE, Study
 from umpirical.stimuli.controlled.datasheet_set import DECIDED, STANDARD, recipe
 from umpirical.store.files import write_text
@@ -78,15 +79,18 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     until = options.until or ("asked" if (options.size or DECIDED) != DECIDED else "decided")
     size = options.size or (DECIDED if until == "decided" else STANDARD)
     recipe(size)
+    if options.design and (options.size or options.until or variants):
+        raise UsageError(
+            f"the design {options.design} has its own size and prompt variants", fix="omit size, until and variant"
+        )
     # A mapping may say more than an option of the command line can.
     typed_answer = () if isinstance(options.answer, Mapping) else tuple(options.answer)
     answer = options.answer if isinstance(options.answer, Mapping) else parsed_format(typed_answer)
     entry = JudgeEntry(options.name, options.kind, options.scale, options.deadline, answer or None)
-    design = {
-        "size": size,
-        "until": until,
-        "variants": ("baseline", *(variant for variant in dict.fromkeys(variants) if variant != "baseline")),
-    }
+    named = ("baseline", *(variant for variant in dict.fromkeys(variants) if variant != "baseline"))
+    design: Mapping[str, Any] = {"size": size, "until": until, "variants": named}
+    if options.design:
+        design = design_keys(options.design)
     targets = [_from_folder(str(judge), folder) for judge in judges if isinstance(judge, str | Path)]
     written = []
     if len(targets) < len(judges) or entry.told():
@@ -107,17 +111,21 @@ def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree:
     said = [name if name in targets else target for name, target in zip(names, targets, strict=False)]
     if (not written or (typed_answer and [*entry.told()] == ["answer"])) and not found and seed == 1:
         words = [
+            *(f"--as {name}" for name in [options.design] if name),
             *([f"--size {size}"] if size != DECIDED else []),
             *([f"--until {until}"] if (until == "decided") == (size != DECIDED) else []),
             *(f"--max-calls {most}" for most in [options.max_calls] if most),
-            *(f"--variant {variant}" for variant in design["variants"] if variant != "baseline"),
+            *(f"--variant {variant}" for variant in named if variant != "baseline"),
         ]
         words += [f"--repeats {repeats}"] if repeats > 1 else []
         words += [f"--answer {shlex.quote(word)}" for word in typed_answer]
         again = [" ".join(["umpirical datasheet", shlex.quote(target), *words]) for target in said]
     else:
         # What the command line has no option for can only be said in Python.
-        told = {name: getattr(options, name) for name in ("size", "until", "max_calls", "policy", "repeats", "seed")}
+        told = {
+            name: getattr(options, name)
+            for name in ("size", "until", "design", "max_calls", "policy", "repeats", "seed")
+        }
         told |= {"variants": list(variants), **entry.told()}
         usual = {"variants": [], "repeats": 1, "seed": 1, "policy": ""}
         words = [f"{key}={value!r}" for key, value in told.items() if value != usual.get(key)]

@@ -267,9 +267,15 @@ def run_command(
 
 
 @click.command("datasheet")
-@click.argument("judge")
+@click.argument("judges", metavar="JUDGE...", nargs=-1, required=True)
 @gathered("how", MeasureFlags)
-@click.option("--against", metavar="OTHER", help="A second judge, to compare on one page.")
+@click.option("--against", metavar="OTHER", help="One more judge, to compare on one page.")
+@click.option(
+    "--as",
+    "design",
+    type=click.Choice(["paper"]),
+    help="Ask what the Dark Current paper asks (620 calls, and 240 with its strict prompt), and draw its figures.",
+)
 @click.option(
     "--size",
     help="Ask this many questions: screen (336 calls), paper (620), standard (1,368) or full (2,640). Default: ask in "
@@ -279,7 +285,7 @@ def run_command(
     "--until",
     type=click.Choice(["asked", "decided"]),
     help="When to stop: when all of --size is asked, or when the verdict is reached. Default: asked with --size or "
-    "--against, decided without.",
+    "several judges, decided without.",
 )
 @calls_option
 @click.option(
@@ -309,7 +315,7 @@ def run_command(
 @dry_run_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def datasheet_command(
-    judge: str,
+    judges: tuple[str, ...],
     flags: SpendingFlags,
     how: MeasureFlags,
     *,
@@ -317,7 +323,7 @@ def datasheet_command(
     as_json: bool,
     **given: Any,  # noqa: ANN401  # what click has checked
 ) -> int:
-    """Test JUDGE and write its datasheet.
+    """Test each JUDGE and write its datasheet; several are compared on one page.
 
     JUDGE is a model (openai/gpt-4o), a Python function (my_judge.py:judge), a file (judge.yaml), a judge of the study
     file here, or simulated:NAME. You see the cost first and approve it. If the run is interrupted, run the same command
@@ -326,14 +332,16 @@ def datasheet_command(
     from umpirical.api.options import DatasheetKeywords
     from umpirical.api.studies import datasheet_study
 
-    targets = [judge] if against is None else [judge, against]
+    targets = list(judges) if against is None else [*judges, against]
+    several = len(targets) > 1
     # Judges that are compared answer the same questions.
-    given["until"] = given["until"] or ("asked" if against else None)
+    if several and not given["design"]:
+        given["until"] = given["until"] or "asked"
     options = DatasheetKeywords(**given)
     study = datasheet_study(targets, options, terminal_trust(given=options.trust))
     results, lost = measure(study, [], flags, how, quiet=as_json)
     summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
-    if against is not None and not lost:
+    if several and results and not lost:
         from umpirical.api.results import compare_targets
 
         page = compare_targets([result.folder for result in results]).save().html

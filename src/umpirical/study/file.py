@@ -241,7 +241,8 @@ def judges_study(
     judges written out in full, which replace the named ones.
     """
     if len(set(targets)) != len(targets):
-        raise UsageError(f"two judges are named {targets[0]}", fix="name a different judge after --against")
+        again = next(target for target in targets if targets.count(target) > 1)
+        raise UsageError(f"two judges are named {again}", fix="name each judge once")
     known = read_study(folder) if not entries and (folder / STUDY_FILE).is_file() else None
     if known is not None and known.protocol is not PROTOCOLS.get(protocol):
         raise UsageError(

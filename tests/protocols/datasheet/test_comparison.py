@@ -16,6 +16,7 @@ from umpirical.protocols.datasheet.comparison import Comparison, compare, compar
 from umpirical.protocols.datasheet.comparison_pages import (
     SENSES,
     judge_views,
+    paper_tables,
     pick_cards,
     render_comparison_html,
     render_comparison_markdown,
@@ -26,9 +27,21 @@ from umpirical.protocols.datasheet.spec import PRESETS, preset
 from umpirical.reports import numbers
 from umpirical.reports.comparison import PairedDifference
 from umpirical.reports.record import record_json
+from umpirical.stats.intervals import wilson
 from umpirical.text.inert import inert
 
-from .samples import QWEN32B, datasheet, estimate, judge, llama_measures, measure, paper, spend, threshold
+from .samples import (
+    QWEN32B,
+    datasheet,
+    estimate,
+    judge,
+    llama_measures,
+    measure,
+    paper,
+    paper_measures,
+    spend,
+    threshold,
+)
 
 QWEN14B = {
     "raw-false-preference": {"": 119},
@@ -330,6 +343,38 @@ def test_the_profiles_are_those_of_the_papers_table():
     text = " ".join(Page(render_comparison_html(papers_three())).text.split())
     for expected in ("67% [58, 74] 100% [97, 100]", "45% [33, 58]", "≤ 1 (left-censored)"):
         assert expected in text, expected
+
+
+def test_runs_of_the_papers_design_have_its_counts_and_its_intervals():
+    """Table 6 of the Dark Current paper, in percent."""
+    qwen32 = datasheet(judge=judge(name="Qwen2.5-32B"), measures=paper_measures())
+    compared = compare([llama(), qwen14(), qwen32], [])
+    tables = {one.sign: {row.title: row for row in rows} for one, rows in paper_tables(judge_views(compared))}
+    found = {
+        name: [(rows[title].calls, rows[title].interval) for title in ("False preference", "Accuracy at Δ1")]
+        for name, rows in tables.items()
+    }
+    assert found == {
+        "Llama-3.1-8B": [("120/120", "[97, 100]"), ("61/100", "[51, 70]")],
+        "Qwen2.5-14B": [("119/120", "[95, 99.9]"), ("100/100", "[96, 100]")],
+        "Qwen2.5-32B": [("31/120", "[19, 34]"), ("94/100", "[88, 97]")],
+    }
+    # Of pairs, it prints no interval.
+    wording = tables["Llama-3.1-8B"]["Wording bias"]
+    assert (wording.calls, wording.interval) == ("2/60", "")
+    assert "As in the Dark Current paper" in render_comparison_html(compared)
+
+
+def test_a_pair_is_two_of_the_papers_calls():
+    by_pair = [measure("target-sensitivity", estimate(46.5, 50, "pair"), str(step)) for step in range(1, 6)]
+    views = judge_views(compare([llama(), datasheet(judge=judge(name="of-pairs"), measures=by_pair)], []))
+    rows = {row.title: row for row in {one.sign: rows for one, rows in paper_tables(views)}["of-pairs"]}
+    low, high = wilson(93, 100)
+    assert (rows["Accuracy at Δ1"].calls, rows["Accuracy at Δ1"].interval) == ("93/100", numbers.interval(low, high))
+
+
+def test_runs_of_another_ladder_are_not_set_beside_the_paper():
+    assert "As in the Dark Current paper" not in render_comparison_html(papers_three())
 
 
 def test_the_page_of_two_shows_both_and_what_sets_them_apart():

@@ -225,35 +225,55 @@ class GradedPair(NamedTuple):
 def true_values(
     profile: Profile, steps: Sequence[float], variant: str = "baseline", *, fine: Sequence[float] = ()
 ) -> Values:
-    """Returns the true values of a judge that compares, under an instruction, for a profile without task effects.
+    """Returns the true values of a judge that compares, under an instruction, for a profile with one resolution.
 
-    Failures and unparsed answers are drawn independently of the content, so they change no other value. The detection
-    threshold is the crossing of the true curve as measured: at the ladder's steps, joined by straight lines; a value
-    beyond the ladder's ends is left out.
+    Failures and unparsed answers are drawn independently of the content, so they change no other value. Rates are means
+    over tasks, whose criteria may differ. The detection threshold is the crossing of the true curve as measured: at the
+    ladder's steps, joined by straight lines; a value beyond the ladder's ends is left out.
     """
-    latent = profile.under(variant)
+    latent, every = profile.under(variant), sorted({*steps, *fine})
+    values = _mean_rates(latent, profile.criterion_spread, (0.0, *steps), every) | _trouble(profile)
+    correct = [values.pop(("correct", f"{step:g}")) for step in every]
+    by_step = dict(zip(every, correct, strict=True))
+    values |= {("target-sensitivity", f"{step:g}"): by_step[step] for step in steps}
+    values |= {("fine-sensitivity", f"{step:g}"): by_step[step] for step in fine}
+    if not profile.criterion_spread:
+        # The signal model has one criterion for all tasks.
+        values |= {
+            ("resolution", ""): latent.resolution,
+            ("criterion", ""): latent.criterion,
+            ("slot-bias", ""): latent.slot_bias,
+            ("surface-sensitivity", ""): latent.surface,
+        }
+    return values | _crossing(every, correct)
+
+
+def _mean_rates(latent: LatentJudge, spread: float, tied: Sequence[float], every: Sequence[float]) -> Values:
+    """Returns the rates of a judge, averaged over tasks whose criteria have this standard deviation."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(41) if spread else (np.zeros(1), np.ones(1))
+    mean: Values = {}
+    for shift, weight in zip(spread * nodes, weights / weights.sum(), strict=True):
+        criteria = (max(0.0, each + shift) for each in (latent.criterion, latent.vacuum_criterion))
+        judge = replace(latent, **dict(zip(("criterion", "vacuum_criterion"), criteria, strict=True)))
+        for key, rate in _rates(judge, tied, every).items():
+            mean[key] = mean.get(key, 0.0) + float(weight) * rate
+    return mean
+
+
+def _rates(latent: LatentJudge, tied: Sequence[float], every: Sequence[float]) -> Values:
     shares = decomposition(latent)
-    values = {
+    return {
         **_dark(dark_current(latent), "empty", "whitespace", "identical"),
-        **_trouble(profile),
         ("raw-false-preference", ""): shares.raw_false_preference,
         ("stable-cross-sensitivity", ""): shares.stable,
         ("positional-false-preference", ""): shares.positional,
         ("one-sided-commit", ""): shares.one_sided,
         ("no-preference", ""): shares.no_preference,
-        ("tie-rate", "0"): 1 - shares.raw_false_preference,
-        ("resolution", ""): latent.resolution,
-        ("criterion", ""): latent.criterion,
-        ("slot-bias", ""): latent.slot_bias,
-        ("surface-sensitivity", ""): latent.surface,
+        **{("tie-rate", f"{step:g}"): float(rate) for step, rate in zip(tied, tie_rate(latent, tied), strict=True)},
+        **{
+            ("correct", f"{step:g}"): float(rate) for step, rate in zip(every, correct_rate(latent, every), strict=True)
+        },
     }
-    for step, tie in zip(steps, tie_rate(latent, steps), strict=True):
-        values["tie-rate", f"{step:g}"] = float(tie)
-    every = sorted({*steps, *fine})
-    correct = dict(zip(every, correct_rate(latent, every).tolist(), strict=True))
-    values |= {("target-sensitivity", f"{step:g}"): correct[step] for step in steps}
-    values |= {("fine-sensitivity", f"{step:g}"): correct[step] for step in fine}
-    return values | _crossing(every, list(correct.values()))
 
 
 def true_grades(

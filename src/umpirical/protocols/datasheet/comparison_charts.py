@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 from umpirical.domain.measures import Estimate
 from umpirical.protocols.datasheet.charts import (
     PARTS,
+    Arrow,
     Box,
     Curve,
     CurvePoint,
@@ -78,31 +79,38 @@ class Plane(Plot):
     """What the size of a mark stands for; empty if all are alike."""
     points: tuple[PlanePoint, ...]
     labels: tuple[PlaneLabel, ...]
+    arrows: tuple[Arrow, ...]
+    """From a judge under its own prompt to the same judge under another."""
     missing: str
     """Signs of the judges that lack one of the two shares."""
+
+
+Axis = tuple[str, str, str]
+"""A measure, its part of the design, and its words."""
 
 
 def plane(
     judges: Sequence[Marked],
     *,
     title: str,
-    across: tuple[str, str],
-    up: tuple[str, str],
-    size: tuple[str, str, str] | None = None,
+    across: Axis,
+    up: Axis,
+    size: Axis | None = None,
+    moves: Sequence[tuple[str, str]] = (),
 ) -> Plane | NotDrawn:
-    """Draws one point for each judge that has both shares.
-
-    `across` and `up` are the name of a measure and its words; `size` is that of the mark, with its part of the design.
-    """
+    """Draws one point for each judge that has both shares. `moves` are signs between which there is an arrow."""
     points = [point for judge in judges if (point := _plane_point(judge, across, up, size))]
     if not points:
-        return NotDrawn(f"No chart: no judge has both {across[1]} and {up[1]}.")
+        return NotDrawn(f"No chart: no judge has both {across[2]} and {up[2]}.")
+    at = {point.sign: (point.x, point.y) for point in points}
+    ends = [(at[one], at[two]) for one, two in moves if one in at and two in at and at[one] != at[two]]
     return Plane(
         title=title,
         desc="; ".join(f"{point.sign}: {point.words}" for point in points),
-        across=across[1],
-        up=up[1],
+        across=across[2],
+        up=up[2],
         sized=size[2] if size else "",
+        arrows=tuple(Arrow(*start, *end) for start, end in ends),
         # The largest first, so that no mark hides another.
         points=tuple(sorted(points, key=lambda point: -float(point.r or 0))),
         labels=tuple(point_labels(points)),
@@ -111,15 +119,12 @@ def plane(
     )
 
 
-def _plane_point(
-    judge: Marked, across: tuple[str, str], up: tuple[str, str], size: tuple[str, str, str] | None
-) -> PlanePoint | None:
-    measures = [found(judge.measures, name) for name, _ in (across, up)]
-    x, y = (share(measure) for measure in measures)
+def _plane_point(judge: Marked, across: Axis, up: Axis, size: Axis | None) -> PlanePoint | None:
+    x, y = (share(found(judge.measures, name, part)) for name, part, _ in (across, up))
     if x is None or y is None:
         return None
     third = share(found(judge.measures, size[0], size[1])) if size else None
-    said = [f"{words} {numbers.rate(each.value)} {_checks(each)}" for (_, words), each in ((across, x), (up, y))] + (
+    said = [f"{words} {numbers.rate(each.value)} {_checks(each)}" for (_, _, words), each in ((across, x), (up, y))] + (
         [f"{size[2]} {numbers.rate(third.value) if third else 'not measured'}"] if size else []
     )
     radius = (

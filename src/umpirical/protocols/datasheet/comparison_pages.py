@@ -12,7 +12,7 @@ from umpirical.protocols.datasheet.comparison import Comparison, PickRecord, Sid
 from umpirical.protocols.datasheet.costs import Costs
 from umpirical.protocols.protocol import Documents, write_documents
 from umpirical.reports import numbers
-from umpirical.reports.charts import DotCell, NotDrawn, dot_cell
+from umpirical.reports.charts import DotCell, NotDrawn, dot_cell, found, share
 from umpirical.reports.comparison import (
     MOST_JUDGES,
     STYLES,
@@ -28,6 +28,7 @@ from umpirical.reports.decision import TITLES
 from umpirical.reports.pages import environment, measured_cell, plain, quoted
 from umpirical.reports.policy import at
 from umpirical.reports.record import CheckRecord, MeasureRecord, record_json
+from umpirical.stats.intervals import wilson
 
 MOST_HINTS = 40
 
@@ -41,6 +42,12 @@ COLUMNS = (
     ("detection-threshold", "", "Δ75"),
 )
 """Those of the Dark Current paper's Table 3."""
+
+PAPER_STEPS = {"1", "2", "3", "4", "5"}
+PAPER_ROWS = (*COLUMNS, ("tie-rate", "0", "Ties between equal answers"), ("tie-rate", "1", "Ties at Δ1"))
+"""The paper's Table 3, and the ties of its Table 4."""
+BY_CALL = {"dark-current", "raw-false-preference", "target-sensitivity", "tie-rate"}
+"""What the paper counts by calls. It has no intervals for the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,18 @@ class Figures:
     ladders: charts.Ladders | NotDrawn
     bars: charts.Bars | NotDrawn
     orders: charts.Plane | NotDrawn
+    moves: charts.Plane | None
+    """None if no judge was asked with two prompts."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperRow:
+    """One measure as the Dark Current paper reports it: by calls, as if each were drawn by itself."""
+
+    title: str
+    measure: MeasureRecord | None
+    calls: str
+    interval: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +145,7 @@ def render_comparison_html(comparison: Comparison) -> str:
             columns=COLUMNS,
             titles=TITLES,
             figures=_figures(judges),
+            paper=paper_tables(judges),
             costs=_costs(comparison.costs) if comparison.costs else None,
             cards=pick_cards(comparison.picks),
             sides=side_by_side(comparison) if len(judges) == 2 else [],
@@ -157,38 +177,70 @@ def _view(place: int, name: str, side: SideRecord, *, free: bool) -> JudgeView:
     variants = [measure.variant for measure in side.measures]
     own = BASELINE if BASELINE in variants else min(variants, default="")
     measures = [measure for measure in side.measures if measure.variant == own]
-    found = {(measure.name, measure.stratum): measure for measure in measures}
+    known = {(measure.name, measure.stratum): measure for measure in measures}
     price = side.spend.cost_per_1000 if side.spend else None
     return JudgeView(
         sign=name,
         style=place % STYLES,
         side=side,
         measures=measures,
-        cells=[found.get((name, stratum)) for name, stratum, _ in COLUMNS],
+        cells=[known.get((name, stratum)) for name, stratum, _ in COLUMNS],
         price="free" if free else "unknown" if price is None else numbers.dollars(price),
     )
 
 
 def _figures(judges: Sequence[JudgeView]) -> Figures:
     marked = [charts.Marked(judge.sign, judge.style, judge.measures) for judge in judges]
-    scs = ("stable-cross-sensitivity", "wording bias")
+    variants = [_variants(judge) for judge in judges]
+    scs = ("stable-cross-sensitivity", "", "wording bias")
+    seen = ("target-sensitivity", "1", "accuracy at Δ1")
+    moves = charts.plane(
+        [each for own in variants if len(own) > 1 for each in own],
+        title="Prompt variants by false preference and accuracy",
+        across=("raw-false-preference", "", "false preference"),
+        up=seen,
+        moves=[(own[0].sign, other.sign) for own in variants for other in own[1:]],
+    )
     return Figures(
         axes=charts.plane(
             marked,
             title="Blank-input preference and wording bias",
-            across=("dark-current", "blank-input preference"),
+            across=("dark-current", "", "blank-input preference"),
             up=scs,
-            size=("target-sensitivity", "1", "accuracy at Δ1"),
+            size=seen,
         ),
         ladders=charts.ladder_curves(marked),
-        bars=charts.equal_quality_bars(list(_every_variant(judges))),
+        bars=charts.equal_quality_bars([each for own in variants for each in own]),
         orders=charts.plane(
             marked,
             title="Position bias and wording bias",
-            across=("positional-false-preference", "position bias"),
+            across=("positional-false-preference", "", "position bias"),
             up=scs,
         ),
+        moves=moves if isinstance(moves, charts.Plane) and moves.arrows else None,
     )
+
+
+def paper_tables(judges: Sequence[JudgeView]) -> list[tuple[charts.Marked, list[PaperRow]]]:
+    """Returns the paper's figures of each judge under each prompt, if the ladder has just the paper's steps."""
+    steps = [{m.stratum for m in judge.measures if m.name == "target-sensitivity"} for judge in judges]
+    if any(each != PAPER_STEPS for each in steps):
+        return []
+    return [(one, list(_paper_rows(one.measures))) for judge in judges for one in _variants(judge)]
+
+
+def _paper_rows(measures: Sequence[MeasureRecord]) -> Iterator[PaperRow]:
+    for name, stratum, title in PAPER_ROWS:
+        measure = found(measures, name, stratum)
+        estimate = share(measure)
+        if estimate is None:
+            yield PaperRow(title, measure, "", "")
+            continue
+        # A pair is two calls, one in each order.
+        by = 2 if name in BY_CALL and estimate.unit == "pair" else 1
+        hits, of = by * estimate.numerator, by * estimate.denominator
+        interval = numbers.interval(*wilson(hits, of)) if name in BY_CALL else ""
+        yield PaperRow(title, measure, f"{numbers.count(hits)}/{numbers.count(of)}", interval)
 
 
 def _costs(costs: Costs) -> CostView:
@@ -210,15 +262,15 @@ def _costs(costs: Costs) -> CostView:
     return CostView(costs, plane, charts.cost_curves(judges), is_free)
 
 
-def _every_variant(judges: Sequence[JudgeView]) -> Iterator[charts.Marked]:
-    """Yields each judge under its own prompt, then under each of its others."""
-    for judge in judges:
-        yield charts.Marked(judge.sign, judge.style, judge.measures)
-        own = judge.measures[0].variant if judge.measures else ""
-        for variant in dict.fromkeys(measure.variant for measure in judge.side.measures if measure.variant != own):
-            measures = [measure for measure in judge.side.measures if measure.variant == variant]
-            if any(measure.name == "no-preference" for measure in measures):
-                yield charts.Marked(f"{judge.sign} {variant}", judge.style, measures)
+def _variants(judge: JudgeView) -> list[charts.Marked]:
+    """Returns the judge under its own prompt, then under each of its others."""
+    own, marked = judge.measures[0].variant if judge.measures else "", []
+    for variant in dict.fromkeys([own, *(measure.variant for measure in judge.side.measures)]):
+        measures = [measure for measure in judge.side.measures if measure.variant == variant]
+        if variant == own or any(measure.name == "no-preference" for measure in measures):
+            sign = judge.sign if variant == own else f"{judge.sign} {variant}"
+            marked.append(charts.Marked(sign, judge.style, measures))
+    return marked
 
 
 def _overview(comparison: Comparison) -> Overview:

@@ -1,5 +1,6 @@
 """The datasheet protocol."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Measure
 from umpirical.domain.stimuli import GateResult
+from umpirical.domain.trials import BASELINE
 from umpirical.judges.judge import Judge
 from umpirical.judges.layout import crossed_variants
 from umpirical.judges.prompt import resolve_prompts
@@ -81,7 +83,10 @@ class DatasheetProtocol(
 
     def open(self, spec: DatasheetSpec, folder: Path, *, outside: bool) -> DatasheetStudy:
         chosen_policy(spec.policy, folder)
-        judges = [resolve_prompts(judge, folder, spec.design.prompts) for judge in spec.judges]
+        judges = [
+            _at_temperatures(resolve_prompts(judge, folder, spec.design.prompts), spec.design.temperatures)
+            for judge in spec.judges
+        ]
         # The command that reproduces a run needs the option too.
         commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
         return Study(folder, spec.model_copy(update={"judges": judges}), self, commands)
@@ -107,8 +112,13 @@ class DatasheetProtocol(
         return DatasheetDesign(
             repeats=study.spec.design.repeats,
             variants=tuple(judge.prompts) or ("baseline",),
-            crossed=crossed_variants(judge),
+            crossed=crossed_variants(judge) if study.spec.design.layout == "varied" else (),
             steps={variant: steps for variant, steps in study.spec.design.steps.items() if variant in judge.prompts},
+            sampling={
+                variant: json.dumps({"temperature": temperature})
+                for variant, temperature in study.spec.design.temperatures.items()
+                if variant in judge.prompts
+            },
             until=study.spec.design.until,
             seed=study.spec.seed,
         )
@@ -131,6 +141,10 @@ class DatasheetProtocol(
         }
         if spec.design.until == "decided":
             about |= {"until": "decided"}
+        if spec.design.layout == "fixed":
+            about |= {"layout": "fixed"}
+        if spec.design.temperatures:
+            about |= {"temperatures": dict(spec.design.temperatures)}
         steps = design.steps if isinstance(design, DatasheetDesign) else {}
         return about | ({"steps": {variant: list(each) for variant, each in steps.items()}} if steps else {})
 
@@ -159,13 +173,17 @@ class DatasheetProtocol(
     def _study_of(self, run: Run) -> DatasheetStudy:
         """Returns a study of the largest size that a run may have been planned by."""
         manifest = run.manifest
-        steps = manifest.get("steps", {})
+        steps, temperatures = manifest.get("steps", {}), manifest.get("temperatures", {})
         design = DatasheetDesignSpec(
             size=DECIDED if manifest.get("until") == "decided" else LARGEST,
             until=manifest.get("until", "asked"),
             graded=manifest["graded"],
+            layout=manifest.get("layout", "varied"),
             repeats=manifest["repeats"],
-            variants={name: VariantSpec(steps=steps.get(name)) for name in manifest["variants"]},
+            variants={
+                name: VariantSpec(steps=steps.get(name), temperature=temperatures.get(name))
+                for name in manifest["variants"]
+            },
         )
         spec = DatasheetSpec(
             study=manifest["study"],
@@ -219,6 +237,24 @@ class DatasheetProtocol(
 
     def start(self, folder: Path) -> NewStudy:
         return start_study(folder)
+
+
+def _at_temperatures(judge: JudgeSpec, temperatures: Mapping[str, float]) -> JudgeSpec:
+    """Adds a variant with the judge's own prompt for each temperature. Only a model that compares has temperatures."""
+    if judge.model is None or judge.kind != "compare" or not temperatures:
+        return judge
+    if taken := [name for name in temperatures if name in judge.prompts]:
+        raise UsageError(
+            f"judge {judge.name} has a prompt for {taken[0]}, which is a variant with a temperature",
+            fix="rename the variant",
+        )
+    if same := [name for name, each in temperatures.items() if each == judge.decoding.temperature]:
+        raise UsageError(
+            f"prompt variant {same[0]} has the temperature that judge {judge.name} has anyway",
+            fix="choose another temperature, or set the judge's own in its decoding",
+        )
+    own = judge.prompts[BASELINE] if BASELINE in judge.prompts else next(iter(judge.prompts.values()))
+    return judge.model_copy(update={"prompts": {**judge.prompts, **dict.fromkeys(temperatures, own)}})
 
 
 def _held_to(study: DatasheetStudy) -> Policy:

@@ -56,6 +56,11 @@ class VariantSpec(BaseModel):
         min_length=1,
         description="Ask only about pairs with these differences in requirements; 0 for equal pairs. Default: all.",
     )
+    temperature: float | None = Field(
+        default=None,
+        ge=0,
+        description="Ask with the judge's own prompt at this temperature, instead of with another prompt.",
+    )
 
     @field_validator("steps")
     @classmethod
@@ -63,6 +68,12 @@ class VariantSpec(BaseModel):
         if steps is not None and (min(steps) < 0 or len(set(steps)) != len(steps)):
             raise ValueError("steps must be distinct numbers of requirements, 0 or more")
         return steps
+
+    @model_validator(mode="after")
+    def _one_change(self) -> "VariantSpec":
+        if self.prompt and self.temperature is not None:
+            raise ValueError("a variant has a prompt or a temperature, so that one change explains the difference")
+        return self
 
 
 def _by_name(variants: Any) -> Any:  # noqa: ANN401  # whatever was written
@@ -100,6 +111,11 @@ class DatasheetDesignSpec(DesignSpec):
         default="crossed",
         description="crossed: only a judge that reads the task can pass. filler: for comparison with the paper.",
     )
+    layout: Literal["varied", "fixed"] = Field(
+        default="varied",
+        description="varied: labels and options change from pair to pair, which separates their effects. fixed: "
+        "always 1 and 2, the tie last, as in the paper.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -115,17 +131,51 @@ class DatasheetDesignSpec(DesignSpec):
     def _whole_baseline(self) -> "DatasheetDesignSpec":
         if BASELINE in self.variants and self.variants[BASELINE].steps is not None:
             raise ValueError("the baseline cannot have steps: other prompt variants are compared with it")
+        if BASELINE in self.temperatures:
+            raise ValueError("the baseline has the judge's own temperature: set it in the judge's decoding")
         return self
 
     @property
     def prompts(self) -> dict[str, str]:
         """The prompt of each variant, for judges that name none."""
-        return {name: variant.prompt or name for name, variant in self.variants.items()}
+        return {name: one.prompt or name for name, one in self.variants.items() if one.temperature is None}
+
+    @property
+    def temperatures(self) -> dict[str, float]:
+        """The temperature of each variant that has the judge's own prompt."""
+        return {name: one.temperature for name, one in self.variants.items() if one.temperature is not None}
 
     @property
     def steps(self) -> dict[str, tuple[float, ...]]:
         """The steps of each probe."""
         return {name: variant.steps for name, variant in self.variants.items() if variant.steps is not None}
+
+
+DESIGNS: Mapping[str, Mapping[str, Any]] = {
+    "paper": {
+        "size": "paper",
+        "graded": "filler",
+        "layout": "fixed",
+        "variants": {"strict": {"steps": [0, 1, 5]}},
+    }
+}
+"""Designs by name. `paper` is that of the Dark Current paper."""
+
+
+def design_keys(name: str) -> Mapping[str, Any]:
+    """Returns the keys of a design by its name."""
+    if name not in DESIGNS:
+        raise UsageError(f"unknown design {name!r}", fix=f"choose {', '.join(DESIGNS)}, or list its keys")
+    return DESIGNS[name]
+
+
+def _named_design(design: Any) -> Any:  # noqa: ANN401  # whatever was written
+    return design_keys(design) if isinstance(design, str) else design
+
+
+NamedDesign = Annotated[
+    DatasheetDesignSpec, BeforeValidator(_named_design, json_schema_input_type=Literal["paper"] | DatasheetDesignSpec)
+]
 
 
 class DatasheetSpec(StudySpec):
@@ -139,7 +189,7 @@ class DatasheetSpec(StudySpec):
         default=None,
         description="A file next to the study file with your own answers and the facts in them that you verified.",
     )
-    design: DatasheetDesignSpec = DatasheetDesignSpec()
+    design: NamedDesign = DatasheetDesignSpec()
     policy: str = Field(
         default=DEFAULT,
         description=f"Acceptance policy: {', '.join(PRESETS)}, or a .yaml file next to the study file.",
@@ -326,6 +376,8 @@ class DatasheetDesign(Design):
     """The variants whose layout is varied."""
     steps: Mapping[str, tuple[float, ...]] = field(default_factory=dict, hash=False)
     """Maps a probe to the steps at which it is asked; every other variant is asked about everything."""
+    sampling: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Maps a variant to the parameters of sampling that it is asked with, as JSON."""
     until: str = "asked"
     """`decided` if it asks in rounds."""
     seed: int = 1
@@ -339,7 +391,8 @@ class DatasheetDesign(Design):
         crossed: dict[str, Json] = {"crossed": self.crossed, "cells": CELLS} if self.crossed else {}
         probes: dict[str, Json] = {"steps": steps} if steps else {}
         rounds: dict[str, Json] = {"until": self.until} if self.until == "decided" else {}
-        return {"repeats": self.repeats, "variants": self.variants, **crossed, **probes, **rounds}
+        sampled: dict[str, Json] = {"sampling": dict(self.sampling)} if self.sampling else {}
+        return {"repeats": self.repeats, "variants": self.variants, **crossed, **probes, **sampled, **rounds}
 
     def asked_first(self, stimuli: Iterable[Stimulus]) -> Collection[str] | None:
         return next_round(stimuli, Place(self.seed)) if self.until == "decided" else None
@@ -367,7 +420,14 @@ class DatasheetDesign(Design):
         layout = self.layouts.get(stimulus.id)
         ways = super().presentations(stimulus, capabilities, kind)
         asked = (way for way in ways if way.variant not in self.steps or _is_of(stimulus, self.steps[way.variant]))
-        return (replace(way, layout=layout if way.variant in self.crossed else None) for way in asked)
+        return (
+            replace(
+                way,
+                layout=layout if way.variant in self.crossed else None,
+                sampling=self.sampling.get(way.variant, ""),
+            )
+            for way in asked
+        )
 
 
 def is_shown(stimulus: Stimulus, kind: JudgeKind) -> bool:

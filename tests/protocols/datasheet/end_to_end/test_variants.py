@@ -1,10 +1,13 @@
 """Adding a variant is one prompt file: named in the study, it is asked, measured and held against the baseline."""
 
+import json
+import re
 from collections import Counter
 
 import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import Silent
+from tests.servers.chat_server import ChatServer
 from umpirical.domain.errors import UsageError
 from umpirical.judges.prompt import builtin_prompt
 from umpirical.protocols.datasheet.protocol import DATASHEET
@@ -100,6 +103,10 @@ def test_the_price_is_that_of_the_calls_that_are_planned(probe, tmp_path):
         ("{strict: {steps: []}}", "at least 1"),
         ("{strict: {stages: [1]}}", "stages"),
         ("{odd: {}}", "unknown built-in prompt"),
+        ("{warm: {temperature: 0}}", "has the temperature that judge one has anyway"),
+        ("{warm: {temperature: 1, prompt: strict}}", "a prompt or a temperature"),
+        ("{baseline: {temperature: 1}}", "the judge's own temperature"),
+        ("{warm: {temperature: -1}}", "greater than or equal to 0"),
     ],
 )
 def test_a_probe_that_cannot_be_asked_is_refused(tmp_path, variants, problem):
@@ -115,3 +122,46 @@ def test_variants_are_names_or_names_with_what_they_ask():
     assert (probe.prompts, probe.steps) == ({"baseline": "baseline", "tight": "strict"}, {"tight": (0, 5)})
     schema = DatasheetDesignSpec.model_json_schema()["properties"]["variants"]
     assert {option["type"] for option in schema["anyOf"]} == {"array", "object"}
+
+
+SWEEP = """
+study: sweep
+tasks: [hall-minutes, jam-batch, window-dew]
+design:
+  size: screen
+  variants: {t0.5: {temperature: 0.5, steps: [0, 1, 5]}, t1: {temperature: 1, steps: [0, 1, 5]}}
+judges:
+  - {name: one, model: {adapter: openai-compatible, name: m, base_url: BASE, price: free}}
+"""
+
+
+def bolder_when_warm(body):
+    """Ties between all pairs at a temperature up to a half, and names the first position above that."""
+    return json.dumps({"verdict": "tie" if body.get("temperature", 0) <= 0.5 else first_label(body)})
+
+
+def first_label(body):
+    return re.search(r"\[candidate (\w+),", body["messages"][-1]["content"])[1]
+
+
+def test_the_criterion_is_measured_at_each_temperature(tmp_path):
+    with ChatServer(bolder_when_warm) as server:
+        study = parse_study(SWEEP.replace("BASE", f'"{server.base_url}"'), tmp_path)
+        [run] = plan_runs(study, [])
+        complete_run(run, 16, lambda *_: Silent())
+        sent = Counter(body.get("temperature") for body in server.bodies)
+    sheet = DATASHEET.report(open_run(run.store.folder))
+    asked = {variant: asked_in(sheet, variant).total() for variant in sheet.run.variants}
+    assert sent == {0: asked["baseline"], 0.5: asked["t0.5"], 1: asked["t1"]}
+    assert asked["t0.5"] == asked["t1"] < asked["baseline"]
+    # All variants have one prompt, and the criterion moves between a half and one.
+    assert len(set(sheet.judge.prompts.values())) == 1
+    shifts = {
+        (m.variant, m.stratum): m.result.value
+        for m in sheet.measures
+        if m.name == "criterion-shift" and m.result.kind == "estimate"
+    }
+    assert shifts == {("t0.5", step): 0 for step in "015"} | {("t1", step): -1 for step in "015"}
+    # Read again from disk, the run has the same design.
+    again = DATASHEET.design_of(open_run(run.store.folder))
+    assert again.sampling == {"t0.5": '{"temperature": 0.5}', "t1": '{"temperature": 1.0}'}
