@@ -37,9 +37,9 @@ from umpirical.domain.digests import digest
 from umpirical.domain.errors import StoreError, UmpiricalError
 from umpirical.domain.long_work import counted
 from umpirical.domain.stimuli import Stimulus
-from umpirical.domain.trials import Trial
+from umpirical.domain.trials import Presented, Trial
 from umpirical.judges.factory import build_renderer
-from umpirical.judges.judge import Judge, Presented, prompt_id, trial_id
+from umpirical.judges.judge import Judge, prompt_id, trial_id
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ADAPTERS
 from umpirical.protocols.catalogue import PROTOCOLS

@@ -18,7 +18,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -32,9 +32,9 @@ from umpirical.domain.digests import Json, canonical_json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.long_work import counted
 from umpirical.domain.stimuli import Stimulus
-from umpirical.domain.trials import Trial
+from umpirical.domain.trials import Presented, Trial
 from umpirical.judges.factory import build_renderer
-from umpirical.judges.judge import Judge, Presented
+from umpirical.judges.judge import Judge
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.catalogue import PROTOCOLS, ReadRecord, protocol_of_run
 from umpirical.protocols.protocol import MakesAgain, Protocol, write_documents
@@ -53,7 +53,7 @@ MANIFEST, JUDGE, STIMULI, PROMPTS = "manifest.json", "judge.json", "stimuli.json
 REDACTED, JUDGMENTS, LICENSES = "redacted-prompts.jsonl", "judgments.parquet", "LICENSES.md"
 
 PLACES: Mapping[str, Any] = {"base_url": True, "api_key_env": True, "model_args": True, "price": True}
-"""What a judge's model is reached by. It decides no question, and it is nobody else's business."""
+"""Settings that say how to reach a model. They decide no question, and stay with the author."""
 
 REMOVED = "https://removed.invalid"
 """Stands for the address of a server where a spec needs one."""
@@ -86,7 +86,7 @@ class StimuliFile(Strict):
     """The test cases by their ids, which are digests of their content."""
 
     digest: str
-    recipe: dict[str, Any] | None = Field(description="What built-in test cases are made from; null for your own data.")
+    recipe: dict[str, Any] | None = Field(description="Settings that built-in test cases follow from; null for your own data.")
     ids: list[str]
 
 
@@ -112,7 +112,7 @@ def documents_of(protocol: str) -> tuple[str, str, str, str]:
 
 @dataclass(frozen=True)
 class Release:
-    """What is going to be published of a run. Nothing is written until a person has read what it holds."""
+    """The parts of a run to publish. Nothing is written until a person has read the list."""
 
     found: ReadRecord
     run: Run
@@ -284,14 +284,18 @@ def record_line(record: Strict) -> str:
 def redacted_question(judge: Judge, trial: Trial, stimulus: Stimulus) -> RedactedQuestion:
     """Returns a question with digests in place of the texts that were judged. The template stays as it is."""
     seen = shown(stimulus, trial.presentation.order, judge.kind, judge.columns)
-    texts = [text if text is None else text_digest(text) for text in (seen.task, seen.first, seen.second)]
-    hidden = Presented(*texts, {name: text_digest(text) for name, text in seen.columns.items()})  # type: ignore[arg-type]
+    hidden = Presented(
+        text_digest(seen.task),
+        text_digest(seen.first),
+        None if seen.second is None else text_digest(seen.second),
+        {name: text_digest(text) for name, text in seen.columns.items()},
+    )
     question = _question(judge, trial, hidden)
     return RedactedQuestion(
         **dict(question),
         stimulus=stimulus.id,
         presentation=dict(factor_row(trial.presentation)),
-        shown={"task": texts[0], "first": texts[1], "second": texts[2], "columns": dict(hidden.columns)},
+        shown=asdict(hidden),
     )
 
 
