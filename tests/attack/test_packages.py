@@ -14,8 +14,10 @@ from tests.protocols.pairs.pair_studies import labelled
 from tests.protocols.pairs.pair_studies import write_study as write_pair_study
 from umpirical.claims.documents import write_claim
 from umpirical.claims.package_checks import PackageReader
-from umpirical.claims.packages import prepare
+from umpirical.claims.packages import prepare, published_spec
 from umpirical.domain.errors import StoreError, UsageError
+from umpirical.judges.factory import build_renderer
+from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.report import held_to
 from umpirical.store.parquet import read_rows, write_rows
@@ -336,6 +338,33 @@ def test_a_package_is_checked_without_its_run(package, umpirical, tmp_path):
     assert "DAMAGED  manifest.json" in out
 
 
+STUDY = """\
+study: others
+seed: 7
+judges:
+  - {name: mine, callable: "judge.py:judge"}
+  - {name: grader, kind: grade, scale: {kind: ordinal, labels: ["1", "2", "3"]}, callable: "judge.py:grade"}
+design: {size: screen}
+"""
+
+CODE = (
+    "def judge(task, first, second): return 'tie' if first == second else '1'\ndef grade(task, response): return '2'\n"
+)
+
+
+@pytest.mark.heavy
+def test_judges_of_any_kind_and_test_cases_of_any_seed_are_checked(tmp_path):
+    (tmp_path / "umpirical.yaml").write_text(STUDY)
+    (tmp_path / "judge.py").write_text(CODE)
+    for report in front_door.run(tmp_path, trust=True):
+        prepare(report.folder).write(tmp_path / report.judge)
+        reader = PackageReader(tmp_path / report.judge)
+        checks = {check.part: check for check in reader.checks()}
+        assert [check for check in checks.values() if not check.holds] == []
+        assert "counted again" in checks["judgments.parquet"].found
+        assert {"prompts", "fingerprint"} <= reader.not_checked.keys()
+
+
 def test_only_the_run_shows_a_forgery_that_agrees_with_itself(package, tmp_path):
     """The limit that the guide states: with other judgments, and all that follows from them, a package is sound."""
     forged = shutil.copytree(package, tmp_path / "forged")
@@ -385,6 +414,19 @@ def test_your_own_texts_are_published_if_you_say_so(pairs, umpirical, tmp_path):
     code, out, _ = umpirical("verify", tmp_path / "package")
     assert code == 0, out
     assert "counted again: every measure of the record follows" in out
+
+
+def test_a_package_names_no_server_and_no_key():
+    model = {"adapter": "openai-compatible", "name": "m", "base_url": "https://10.1.2.3/v1", "api_key_env": "OUR_KEY"}
+    judge = JudgeSpec.model_validate(
+        {"name": "j", "model": model | {"price": "free"}, "prompts": {"baseline": "{{task}}"}}
+    )
+    published = published_spec(judge)
+    assert published["model"] == {"adapter": "openai-compatible", "name": "m", "base_url": "https://removed.invalid"}
+    # It still renders the same questions.
+    assert build_renderer(JudgeSpec.model_validate(published)).prompts == judge.prompts
+    endpoint = {"name": "j", "http": {"url": "https://10.1.2.3/judge", "body": {"a": "{{first}}", "b": "{{second}}"}}}
+    assert published_spec(JudgeSpec.model_validate(endpoint)) is None
 
 
 def test_a_damaged_run_is_not_published(sound, tmp_path):

@@ -50,7 +50,13 @@ from umpirical.runs.judgments import Facts, judgment_row
 from umpirical.runs.plan import request_for
 from umpirical.store.manifests import file_sha256
 from umpirical.store.parquet import read_rows
-from umpirical.store.schemas import judgment_schema, presentation_from_row, trial_from_row
+from umpirical.store.schemas import (
+    judgment_schema,
+    presentation_from_row,
+    stimulus_from_row,
+    stimulus_row,
+    trial_from_row,
+)
 from umpirical.study.verification import Check
 from umpirical.text.json_texts import without_doubles
 from umpirical.text.quoted import DIGEST
@@ -243,7 +249,9 @@ class PackageReader:
         """The built-in test cases, made again; empty for a person's own data."""
         if self.listed.recipe is None or not isinstance(self.protocol, MakesAgain):
             return {}
-        return {one.id: one for one in counted(self.protocol.made_again(self.listed.recipe), "test cases compared")}
+        made = counted(self.protocol.made_again(self.listed.recipe), "test cases compared")
+        # As a run reads them: in a file, names are in alphabetical order.
+        return {one.id: stimulus_from_row(stimulus_row(one)) for one in made}
 
     def _stimuli(self) -> str:
         listed = self.listed

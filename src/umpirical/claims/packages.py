@@ -86,7 +86,9 @@ class StimuliFile(Strict):
     """The test cases by their ids, which are digests of their content."""
 
     digest: str
-    recipe: dict[str, Any] | None = Field(description="Settings that built-in test cases follow from; null for your own data.")
+    recipe: dict[str, Any] | None = Field(
+        description="Settings that built-in test cases follow from; null for your own data."
+    )
     ids: list[str]
 
 
