@@ -10,6 +10,8 @@ import pytest
 import umpirical as front_door
 from tests.attack.runs import copy_study
 from tests.claims.tables import planted_rows, write_table
+from tests.protocols.agent.agent_studies import LONG
+from tests.protocols.agent.agent_studies import write_study as write_agent_study
 from tests.protocols.pairs.pair_studies import labelled
 from tests.protocols.pairs.pair_studies import write_study as write_pair_study
 from umpirical.claims.documents import write_claim
@@ -285,7 +287,6 @@ FORGERIES = {
     "prompts swapped": (lambda p: swap_lines(p, "prompts.jsonl"), "prompts.jsonl", "has been changed"),
     "redacted prompts swapped": (lambda p: swap_lines(p, "redacted-prompts.jsonl"), "redacted", "does not follow"),
     "judgments left out": (without_judgments, "manifest.json", "does not list"),
-    "judgments changed": (lambda p: other_judgments(p, swap_verdict), "judgments.parquet", "do not follow"),
     "judgments of other pairs": (
         lambda p: other_judgments(p, lambda _, row: row | {"stratum": "other"}),
         "judgments.parquet",
@@ -301,6 +302,11 @@ FORGERIES = {
         lambda p: edit(p, "verdicts.claim.json", lambda it: it["sentences"].append("It is perfect.")),
         "verdicts.claim",
         "",
+    ),
+    "a card without its claim": (
+        lambda p: (p / "other.claim.md").write_text("It is perfect.") and redo(p),
+        "manifest.json",
+        "without its claim",
     ),
     "another license": (lambda p: replace(p, "LICENSES.md", "MIT", "CC0"), "LICENSES.md", "differs"),
 }
@@ -352,7 +358,7 @@ CODE = (
 )
 
 
-@pytest.mark.heavy
+@pytest.mark.attack
 def test_judges_of_any_kind_and_test_cases_of_any_seed_are_checked(tmp_path):
     (tmp_path / "umpirical.yaml").write_text(STUDY)
     (tmp_path / "judge.py").write_text(CODE)
@@ -365,10 +371,15 @@ def test_judges_of_any_kind_and_test_cases_of_any_seed_are_checked(tmp_path):
         assert {"prompts", "fingerprint"} <= reader.not_checked.keys()
 
 
+@pytest.mark.attack
 def test_only_the_run_shows_a_forgery_that_agrees_with_itself(package, tmp_path):
     """The limit that the guide states: with other judgments, and all that follows from them, a package is sound."""
     forged = shutil.copytree(package, tmp_path / "forged")
     other_judgments(forged, swap_verdict)
+    refused = [check for check in PackageReader(forged).checks() if not check.holds]
+    assert [(check.part, check.found) for check in refused] == [
+        ("judgments.parquet", "the measures of the record do not follow from it")
+    ]
     record = DATASHEET.parse((forged / RECORD).read_text())
     spec = PackageReader(forged).spec
     publish(forged, DATASHEET.recounted(record, forged / "judgments.parquet", spec))
@@ -404,6 +415,19 @@ def test_what_is_published_is_said_before_and_your_own_texts_stay(pairs, umpiric
     assert code == 0, out
     assert "not checked  test cases" in out
     assert "not checked  measures" in out
+
+
+@pytest.mark.attack
+def test_texts_of_agent_runs_stay_with_their_author(tmp_path):
+    study = write_agent_study(tmp_path / "study", "last-message", compare=("last-message",))
+    for report in front_door.run(study, trust=True):
+        # What the judge got wrong is quoted in the record, in which everything else stays.
+        assert LONG in (report.folder / "agent.html").read_text()
+        release = prepare(report.folder, judgments=True)
+        release.write(tmp_path / report.judge)
+        published = b"".join(path.read_bytes() for path in (tmp_path / report.judge).iterdir())
+        assert [text for text in (LONG, "You book rooms", "I need a room on day") if text.encode() in published] == []
+        assert [check for check in PackageReader(tmp_path / report.judge).checks() if not check.holds] == []
 
 
 def test_your_own_texts_are_published_if_you_say_so(pairs, umpirical, tmp_path):

@@ -85,6 +85,8 @@ class PackageReader:
     folder: Path
     not_checked: dict[str, str] = field(default_factory=dict)
     """What could not be checked, and why."""
+    asked: dict[str, None] = field(default_factory=dict)
+    """The questions that were rendered again, by id, in their order."""
 
     def checks(self) -> Iterator[Check]:
         """Yields one check after another. Damage in one part does not hide that of another."""
@@ -135,6 +137,8 @@ class PackageReader:
             raise Mismatch(f"{strange[0]!r:.100} is not the name of a file of a package")
         if len({name.casefold() for name in names}) < len(names):
             raise Mismatch("two files have names that differ only in case")
+        if alone := [name for name in names if name.endswith(".claim.md") and f"{name[:-3]}.json" not in names]:
+            raise Mismatch(f"{alone[0]} is listed without its claim")
         needed = {*documents_of(package.protocol), STIMULI, LICENSES, *([JUDGMENTS] if package.built_in else [])}
         needed |= {REDACTED} if JUDGE in names and self.renderer else set()
         needed |= {PROMPTS} if REDACTED in names and package.texts == "included" else set()
@@ -267,15 +271,11 @@ class PackageReader:
             raise Mismatch("the built-in test cases of this size and seed are others")
         return f"{len(listed.ids):,} test cases made again, digest {listed.digest}"
 
-    @cached_property
-    def questions(self) -> Mapping[str, RedactedQuestion]:
-        return {one.id: one for one in self._lines(REDACTED, RedactedQuestion)}
-
     def _redacted_prompts(self) -> str:
         judge = self.renderer
         if judge is None:
             raise Mismatch(f"{JUDGE} has no prompt to render them from")
-        for one in self.questions.values():
+        for one in counted(self._lines(REDACTED, RedactedQuestion), "prompts compared"):
             texts = [text for text in (one.shown.get("task"), one.shown.get("first"), one.shown.get("second")) if text]
             if any(text.strip() and not DIGEST.fullmatch(text) for text in [*texts, *one.shown["columns"].values()]):
                 raise Mismatch(f"question {one.id} shows a text in place of its digest")
@@ -290,7 +290,8 @@ class PackageReader:
                     raise Mismatch(f"question {one.id} has the digests of other texts")
             elif one.stimulus not in self._ids:
                 raise Mismatch(f"question {one.id} is about a test case that is not listed")
-        return f"{len(self.questions):,} questions, rendered again from {JUDGE}"
+            self.asked[one.id] = None
+        return f"{len(self.asked):,} questions, rendered again from {JUDGE}"
 
     def _prompts(self) -> str:
         ids = []
@@ -298,7 +299,7 @@ class PackageReader:
             if digest("prompt", one.request) != one.id:
                 raise Mismatch(f"question {one.id} has been changed")
             ids.append(one.id)
-        if ids != list(self.questions):
+        if ids != list(self.asked):
             raise Mismatch(f"they are not the questions of {REDACTED}")
         return f"{len(ids):,} questions, each with the digest of its text"
 
@@ -346,7 +347,7 @@ class PackageReader:
         trial = trial_from_row(row)
         if trial.id != trial_id(trial.prompt_id, repeat=trial.presentation.repeat):
             raise Mismatch(f"trial {trial.id} has a different id than its question")
-        if self._has(REDACTED) and trial.prompt_id not in self.questions:
+        if self._has(REDACTED) and trial.prompt_id not in self.asked:
             raise Mismatch(f"trial {trial.id} has a question that is not in {REDACTED}")
         if not self.stimuli:
             if trial.stimulus_id not in self._ids:

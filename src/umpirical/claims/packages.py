@@ -38,6 +38,7 @@ from umpirical.judges.judge import Judge
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.catalogue import PROTOCOLS, ReadRecord, protocol_of_run
 from umpirical.protocols.protocol import MakesAgain, Protocol, write_documents
+from umpirical.reports.pages import plain
 from umpirical.reports.record import Strict, record_json, redacted
 from umpirical.runs.plan import shown
 from umpirical.runs.run import Run, open_run
@@ -45,6 +46,7 @@ from umpirical.store.files import drafted_folder, publish_folder, write_text
 from umpirical.store.manifests import file_sha256
 from umpirical.store.schemas import factor_row
 from umpirical.study.results import finished_run, study_of_run
+from umpirical.text.inert import one_line
 from umpirical.text.quoted import text_digest
 
 FORMAT: Literal["judge-package/1"] = "judge-package/1"
@@ -146,11 +148,13 @@ class Release:
         else:
             yield f"replaced by digests: every text of {texts}, and the judge's replies quoted in {record}"
         yield "published as they are: the judge's prompts and rubric, and the names of judge, items, labels and groups"
+        judge = one_line(self.found.record.judge.model)
+        yield f"published as it is: the judge, {judge}, and the command that made the run"
         rows = f"{JUDGMENTS}: the verdict of each of {self.run.trials:,} calls, without texts"
         yield f"published: {rows}" if self.judgments else f"not published: {rows} (add --with-judgments)"
-        yield "not published: the judge's full replies, the address of its server, the name of its API key"
-        if self.renderer is None:
-            yield "not published: the judge's code, and the prompts that it builds"
+        own = "the judge's code, and the prompts that it builds"
+        server = "the address of its server, the name of its API key"
+        yield f"not published: the judge's full replies, {own if self.renderer is None else server}"
         yield from (f"published: {path.name}, a claim that rests on this record" for path in self.claims)
 
     def write(self, folder: Path) -> list[Path]:
@@ -275,7 +279,7 @@ def published_spec(spec: JudgeSpec) -> dict[str, Any] | None:
 
 
 def licenses_text(licenses: Mapping[str, str]) -> str:
-    rows = "\n".join(f"| {name} | {said} |" for name, said in licenses.items())
+    rows = "\n".join(f"| {plain(name)} | {plain(said)} |" for name, said in licenses.items())
     return f"# How these texts may be used\n\n| what | license |\n| --- | --- |\n{rows}\n"
 
 
