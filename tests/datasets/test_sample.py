@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from umpirical.datasets.items import allocate, sample_items
 from umpirical.datasets.spec import SampleSpec
+from umpirical.domain.errors import ConfigError
 from umpirical.domain.stimuli import Item
 
 COUNTS = st.dictionaries(st.text(max_size=3), st.integers(1, 200), min_size=1, max_size=12)
@@ -190,3 +191,20 @@ def test_every_item_is_as_likely_as_any_other():
         counts.update(item.name for item in sampled(items, seed=seed, size=5))
     # 500 expected of each, standard deviation 19: four of them, over twenty items, is one false alarm in 800.
     assert all(abs(counts[item.name] - 500) < 80 for item in items)
+
+
+def test_the_same_number_of_each_group_is_taken_or_none():
+    taken = sampled(items_of(100), per=2, by=("label", "topic"))
+    assert Counter((item.labels[0], item.strata["topic"]) for item in taken) == dict.fromkeys(
+        ((label, topic) for label in "abc" for topic in ("sea", "sky")), 2
+    )
+    assert taken != sampled(items_of(100), seed=2, per=2, by=("label", "topic"))
+    assert responses(taken) <= responses(sampled(items_of(100), per=3, by=("label", "topic")))
+    with pytest.raises(ConfigError, match="7 of each group are wanted, but 'label=b' has 6, and 1 more of the 3"):
+        sampled(items_of(20), per=7, by=("label",))
+
+
+@pytest.mark.parametrize("parts", [{"per": 2}, {"per": 2, "size": 4, "by": ["label"]}, {"per": 0, "by": ["label"]}])
+def test_a_number_of_each_group_needs_groups_and_nothing_else(parts):
+    with pytest.raises(ValueError, match="per"):
+        SampleSpec(**parts)

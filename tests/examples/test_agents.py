@@ -240,3 +240,14 @@ def test_the_study_of_agentharm_is_rehearsed_on_benign_runs(umpirical, tmp_path)
         assert code == 0, err
     [page] = folder.glob("runs/*/agent.html")
     assert "agent-positives" in page.read_text()
+    record = json.loads(page.with_suffix(".json").read_text())
+    # Two of each of eight categories, the same ones again.
+    assert record["transcripts"]["count"] == 16
+    assert "16 of 24 transcripts are in the sample, 2 of each category" in record["transcripts"]["notes"]
+    [clusters] = {measure["result"]["clusters"] for measure in record["measures"] if measure["name"] == "unparsed-rate"}
+    assert clusters == 16
+    file = folder / "umpirical.yaml"
+    file.write_text(file.read_text().replace("per: 2", "per: 4"))
+    code, _, err = umpirical("check", folder)
+    assert code == 2
+    assert "4 of each group are wanted, but 'category=booking' has 3, and 7 more of the 8 groups" in err

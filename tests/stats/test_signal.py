@@ -523,3 +523,16 @@ def test_a_search_from_several_starts_ends_where_one_from_the_truth_does():
     many, near = search(space, weights, far), search(space, weights, [working(JUDGES["cross-sensitive"])])
     assert many[1] == pytest.approx(near[1], abs=1e-6)
     assert many[0] == pytest.approx(near[0], abs=1e-2)
+
+
+@pytest.mark.parametrize("name", JUDGES)
+def test_at_each_difference_the_rate_is_a_normal_ogive_of_item_response_theory(name):
+    """Two parameters, slope and location, between two asymptotes. The difficulty of an item is known, not estimated."""
+    judge = replace(JUDGES[name], slot_bias=0.0)
+    k, c, tau, lapse = judge.resolution, judge.criterion, judge.surface, judge.lapse
+    steps = np.array(RUNGS)
+    theta = np.array([k, c, 0.0, tau**2, 0.0, logit(lapse)])
+    picked = call_rates(theta, steps, np.zeros(len(steps)))[:, 0]
+    slope, location = k / np.sqrt(1 + tau**2), c / k
+    lowest, highest = lapse / 3, 1 - 2 * lapse / 3
+    assert picked == pytest.approx(lowest + (highest - lowest) * ndtr(slope * (steps - location)))

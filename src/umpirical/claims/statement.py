@@ -339,17 +339,17 @@ def _recomputed(source: Path, path: Path, claim: Claim) -> str:
     # The record that the correction used has to lie beside the claim.
     record = None if settings.record is None else read_record(_datasheet(path, claim))
     again = correct_target(target, settings, record)
-    if not _alike(*(each.model_dump(exclude={"umpirical_version"}) for each in (again, published))):
+    if not alike(*(each.model_dump(exclude={"umpirical_version"}) for each in (again, published))):
         raise StoreError("the corrected estimate does not follow from this file")
     return f"{target.rows:,} rows, the corrected estimate follows from them"
 
 
-def _alike(one: object, other: object) -> bool:
+def alike(one: object, other: object) -> bool:
     """Whether two records are the same, but for the last digits of a figure: another machine may round otherwise."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(_alike, one, other))
+        return len(one) == len(other) and all(map(alike, one, other))
     if isinstance(one, float) and isinstance(other, float):
         return isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
     return one == other

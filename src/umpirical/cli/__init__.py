@@ -43,6 +43,7 @@ SECTIONS = {
         "measure": "Measure verdicts that a judge gave in the past.",
         "correct": "Adjust a win rate, pass rate or mean score for the judge's errors.",
         "claim": "Publish a corrected result together with its judge's datasheet.",
+        "publish": "Write a run as a package that readers can check without it.",
         "jury": "Combine several tested judges into one, and test that.",
         "rescore": "Score a run in other ways (log-probabilities, both orders) and recommend one.",
         "load-check": "Check whether server load (batching) changes the judge's verdicts.",
@@ -62,7 +63,7 @@ MODULES = {
     "plan": ("check", "plan"),
     "measure": ("run", "datasheet", "extend", "generate", "load-check"),
     "results": ("report", "list", "compare", "jury", "rescore", "gate", "verify", "export"),
-    "verdicts": ("measure", "correct", "claim"),
+    "verdicts": ("measure", "correct", "claim", "publish"),
     "review": ("review", "view"),
 }
 """The module of each command, in which it is called NAME_command."""

@@ -389,12 +389,16 @@ def verify_command(target: str, record: Path | None, as_json: bool) -> int:  # n
     """Check a run's files against their checksums, its plan and its published report. Changes nothing.
 
     TARGET is a run folder, the name of a run or a judge, a study (all of its runs), or the JSON file of a claim, which
-    is checked against the files beside it. Exits with 1 if anything differs.
+    is checked against the files beside it, or a folder that `umpirical publish` wrote, which is checked without its
+    run. Exits with 1 if anything differs.
     """
+    from umpirical.claims.packages import is_package
     from umpirical.claims.statement import is_claim
 
     if is_claim(Path(target)):
         return _verify_claim(Path(target), as_json=as_json)
+    if is_package(Path(target)):
+        return _verify_package(Path(target), as_json=as_json)
     from umpirical.study.results import find_runs, run_first
     from umpirical.study.verification import verify_run
 
@@ -432,6 +436,25 @@ def _verify_claim(path: Path, *, as_json: bool) -> int:
     for name in absent:
         say(f"  absent   {name:<14}  not found beside the claim; not checked")
     return 0 if all(check.holds for check in checks) else 1
+
+
+def _verify_package(folder: Path, *, as_json: bool) -> int:
+    from umpirical.claims.package_checks import PackageReader
+
+    reader, checks = PackageReader(folder), list["Check"]()
+    if not as_json:
+        say(f"{folder.resolve().name}:")
+    for check in reader.checks():
+        checks.append(check)
+        if not as_json:
+            _say_check(check)
+    sound = all(check.holds for check in checks)
+    if as_json:
+        say_json({"checks": [asdict(check) for check in checks], "not_checked": reader.not_checked})
+    elif sound:
+        for name, why in reader.not_checked.items():
+            say(f"  not checked  {name:<14}  {why}")
+    return 0 if sound else 1
 
 
 def _say_check(check: "Check") -> None:

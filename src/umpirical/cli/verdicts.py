@@ -1,4 +1,4 @@
-"""Commands about verdicts that a judge has given: measure, correct and claim. None makes a call."""
+"""Commands about verdicts that a judge has given: measure, correct, claim and publish. None makes a call."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from umpirical.cli.options import out_option
-from umpirical.cli.terminal import remark, say, say_json
+from umpirical.cli.terminal import remark, say, say_json, short_path
 
 ROLES = {
     "verdict": "the verdict",
@@ -219,3 +219,55 @@ def claim_command(result: Path, datasheet: str, evidence: str | None, out: Path 
     for path in written:
         say(path)
     return 0
+
+
+# `umpirical publish`.
+
+
+@click.command("publish")
+@click.argument("target", metavar="RUN")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--redact/--with-texts",
+    "redact",
+    default=None,
+    help="Replace the texts that were judged by their digests, or publish them. Default: your own data is replaced, "
+    "built-in test cases are published.",
+)
+@click.option("--with-judgments", is_flag=True, help="Also publish every verdict. Always on for built-in test cases.")
+@click.option(
+    "--claim",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A claim about this run. Default: those in the run's and the study's folder.",
+)
+@click.option("--license", default="", metavar="TEXT", help="The license of your texts and results, such as CC-BY-4.0.")
+def publish_command(
+    target: str,
+    folder: Path,
+    redact: bool | None,  # noqa: FBT001
+    with_judgments: bool,  # noqa: FBT001
+    claim: Path | None,
+    license: str,  # noqa: A002
+) -> None:
+    """Write RUN to the new folder DIR, as a package that readers can check without the run.
+
+    RUN is a run folder, the name of a run or a judge, or a study with one run. DIR gets the record with its page and
+    card, the prompts, the digests of the test cases, a manifest and, for built-in test cases, every verdict. It never
+    gets the judge's full replies, server addresses or key names.
+
+    The command first says which texts it publishes. `umpirical verify DIR` checks the package.
+    """
+    from umpirical.claims.packages import new_folder, prepare
+    from umpirical.study.results import find_run
+
+    new_folder(folder)
+    remark("checking the run")
+    release = prepare(
+        find_run(target), texts=None if redact is None else not redact, judgments=with_judgments, claim=claim,
+        license=license,
+    )  # fmt: skip
+    for line in release.lines():
+        say(line)
+    files = release.write(folder)
+    say(f"\n{short_path(folder)}: {len(files)} files")
+    say(f"  umpirical verify {short_path(folder)}")

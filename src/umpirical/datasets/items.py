@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Literal, TypeVar
 
 from umpirical.datasets.readers import READERS, Row, Source, Table, format_of, missing_column
 from umpirical.datasets.spec import LABEL, Allocation, DatasetSpec, SampleSpec
@@ -65,39 +65,80 @@ def sample_items(items: Sequence[Item], sample: SampleSpec, *, seed: int) -> lis
     Each cell is put into an order drawn from the seed and from what its items say, and its first ones are taken. So a
     larger sample contains a smaller one if it takes at least as many of every cell, as it always does with `even`.
     """
+    drawn = [
+        Drawn(item.name, _cell(item, sample.by), digest("sampled item", [item.task, item.response])) for item in items
+    ]
+    return [items[place] for place in sample_places(drawn, sample, seed=seed)]
+
+
+Drawable = Literal["row", "transcript"]
+
+WHERE: Mapping[Drawable, str] = {"row": "dataset", "transcript": "transcripts"}
+ID_HINT: Mapping[Drawable, str] = {"row": "use ids from the id column", "transcript": "use names of the transcripts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Something that may be in a sample."""
+
+    name: str
+    cell: tuple[str, ...]
+    """Its values of the columns in `sample.by`."""
+    content: str
+    """Digest of what it says."""
+
+
+def sample_places(drawn: Sequence[Drawn], sample: SampleSpec, *, seed: int, what: Drawable = "row") -> list[int]:
+    """The places of a sample, in order. What is drawn may be an item, a transcript, or anything else with groups."""
+    everything = list(range(len(drawn)))
     if sample.ids:
-        return _by_hand(items, sample.ids)
-    if sample.size is None or sample.size >= len(items):
-        return list(items)
+        return _by_hand([one.name for one in drawn], sample.ids, what)
+    if sample.per is None and (sample.size is None or sample.size >= len(drawn)):
+        return everything
     seed = seed if sample.seed is None else sample.seed
     cells: defaultdict[tuple[str, ...], list[tuple[float, int]]] = defaultdict(list)
     alike: Counter[str] = Counter()
     # In the order of their names, so that each of several equal rows has its own draw, whatever their order.
-    for place in sorted(range(len(items)), key=lambda place: items[place].name):
-        item = items[place]
-        content = digest("sampled item", [item.task, item.response])
-        alike[content] += 1
-        draw = uniform(seed, "sample", content, str(alike[content]))
-        cells[_cell(item, sample.by)].append((draw, place))
+    for place in sorted(everything, key=lambda place: drawn[place].name):
+        one = drawn[place]
+        alike[one.content] += 1
+        cells[one.cell].append((uniform(seed, "sample", one.content, str(alike[one.content])), place))
     counts = {cell: len(members) for cell, members in cells.items()}
-    taken = allocate(counts, size=sample.size, allocation=sample.allocation)
-    places = {place for cell, members in cells.items() for _, place in sorted(members)[: taken[cell]]}
-    return [item for place, item in enumerate(items) if place in places]
+    if sample.per is not None:
+        taken = _of_each(counts, sample.by, sample.per, what)
+    else:
+        taken = allocate(counts, size=sample.size or 0, allocation=sample.allocation)
+    return sorted(place for cell, members in cells.items() for _, place in sorted(members)[: taken[cell]])
 
 
-def _by_hand(items: Sequence[Item], ids: Sequence[str]) -> list[Item]:
-    """The items of these names. One that is not there is an error: a smaller sample would go unnoticed."""
-    names = {item.name for item in items}
+def _of_each(counts: Mapping[tuple[str, ...], int], by: Sequence[str], per: int, what: Drawable) -> dict[Any, int]:
+    """The same number of each cell. A cell with fewer is an error: a smaller sample would go unnoticed."""
+    few = {cell: count for cell, count in sorted(counts.items()) if count < per}
+    if few:
+        cell, count = next(iter(few.items()))
+        name = ", ".join(f"{column}={value or '(none)'}" for column, value in zip(by, cell, strict=True))
+        more = f", and {len(few) - 1:,} more of the {len(counts):,} groups" if len(few) > 1 else ""
+        raise ConfigError(
+            f"sample.per: {per} of each group are wanted, but {name[:80]!r} has {count}{more}",
+            where=WHERE[what],
+            fix="lower sample.per, use other columns in sample.by, or add data of that group",
+        )
+    return dict.fromkeys(counts, per)
+
+
+def _by_hand(found: Sequence[str], ids: Sequence[str], what: Drawable) -> list[int]:
+    """The places of these names. One that is not there is an error: a smaller sample would go unnoticed."""
+    names = set(found)
     if absent := [name for name in ids if name not in names]:
         near = get_close_matches(absent[0], names, n=1)
         more = f", and {len(absent) - 1:,} more of the {len(ids):,} ids" if len(absent) > 1 else ""
         raise ConfigError(
-            f"sample.ids: no row has the id {absent[0]!r:.80}{more}",
-            where="dataset",
-            fix=f"did you mean {near[0]!r:.80}?" if near else "use ids from the id column",
+            f"sample.ids: no {what} has the id {absent[0]!r:.80}{more}",
+            where=WHERE[what],
+            fix=f"did you mean {near[0]!r:.80}?" if near else ID_HINT[what],
         )
     wanted = frozenset(ids)
-    return [item for item in items if item.name in wanted]
+    return [place for place, name in enumerate(found) if name in wanted]
 
 
 def _cell(item: Item, by: tuple[str, ...]) -> tuple[str, ...]:

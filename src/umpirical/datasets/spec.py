@@ -106,6 +106,9 @@ class SampleSpec(_Spec):
     """Which rows are taken. The same rows for the same seed, whatever their order in the file."""
 
     size: int | None = Field(default=None, ge=1, description="Number of rows; null for all rows.")
+    per: int | None = Field(
+        default=None, ge=1, description="Number of rows of each group of `by`. An error if a group has fewer."
+    )
     by: tuple[str, ...] = Field(
         default=(), description="Columns to stratify the sample by: label, or columns named under strata."
     )
@@ -130,6 +133,8 @@ class SampleSpec(_Spec):
             raise ValueError("ids: a row is named twice")
         if self.ids and (self.size is not None or self.by):
             raise ValueError("ids: a sample is either listed or drawn: remove size and by")
+        if self.per is not None and (self.size is not None or not self.by):
+            raise ValueError("per: name the columns of the groups in by, and remove size")
         return self
 
 

@@ -108,7 +108,7 @@ def build_renderer(spec: JudgeSpec) -> Judge | None:
     if spec.model is None:
         return None
     reader = build_reader(spec)
-    whole = {**spec.model_dump(mode="json", exclude=APART), "reader": reader.version}
+    whole = {**spec.model_dump(mode="json", exclude=_apart(spec)), "reader": reader.version}
     return _model_judge(spec, spec.model, reader, whole, None)
 
 

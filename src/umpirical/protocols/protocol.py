@@ -385,6 +385,13 @@ class RecordProtocol(_Named, ABC, Generic[RecordT]):
     def parse(self, text: str) -> RecordT:
         return self.record.model_validate_json(text)
 
+    def recounted(self, record: RecordT, judgments: Path, judge: JudgeSpec) -> RecordT | None:  # noqa: ARG002
+        """Returns a record with its counts, measures and decision made again from the judgments that it came from.
+
+        None if this protocol also needs the run.
+        """
+        return None
+
     def schema(self) -> str:
         """Returns the JSON Schema of the record."""
         return schema_text(self.record)
@@ -555,6 +562,21 @@ class AsksInRounds(OptionalPart):
     @abstractmethod
     def at_once(self, study: Study[Any]) -> Study[Any]:
         """Returns the study without rounds, for a framework that draws all questions before it asks the first."""
+
+
+class MakesAgain(OptionalPart):
+    """Its built-in test cases follow from a recipe, so a reader can make them again."""
+
+    lacking = "protocol {name} has no built-in test cases"
+    instead = "keep the stimuli folder of the study"
+
+    @abstractmethod
+    def recipe(self, run: Run) -> Mapping[str, Json] | None:
+        """Returns what the test cases of a run are made from; None if your own data is among it."""
+
+    @abstractmethod
+    def made_again(self, recipe: Mapping[str, Any]) -> Iterable[Stimulus]:
+        """Makes the test cases of a recipe, which may be a stranger's. Raises if it is not one of ours."""
 
 
 class FollowsUp(OptionalPart, Generic[RecordT]):

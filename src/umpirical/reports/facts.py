@@ -51,14 +51,18 @@ def run_facts(run: Run, reading: Reading, tallies: Tallies) -> dict[str, Any]:
 
 def judge_record(run: Run, reading: Reading) -> JudgeRecord:
     """The judge that a run asked."""
-    spec, fingerprint = run.judge, run.manifest["fingerprint"]
+    return spec_record(run.judge, run.manifest["fingerprint"], _names(reading.served_by))
+
+
+def spec_record(spec: JudgeSpec, fingerprint: str, served_by: list[str]) -> JudgeRecord:
+    """The judge that a spec describes."""
     prompts = {variant: prompt_text(prompt) for variant, prompt in spec.prompts.items()}
     return JudgeRecord(
         name=spec.name,
         kind=spec.kind,
         model=": ".join(spec.made_of),
         fingerprint=fingerprint,
-        served_by=_names(reading.served_by),
+        served_by=served_by,
         decoding=dict(spec.decoding.sent()) if spec.model else {},
         instruction="\n\n".join(prompts.values()),
         answer_schema=build_reader(spec).schema() if spec.answer.shape in ("", "field") else "",

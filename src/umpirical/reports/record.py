@@ -5,9 +5,10 @@ Every other rendering is a pure function of the record.
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass, replace
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, cast, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -25,6 +26,7 @@ from umpirical.domain.measures import Estimate, Measure, Undefined, Unit
 from umpirical.domain.scales import JudgeKind
 from umpirical.measures.catalogue import MeasureSpec, Scale
 from umpirical.reports.anytime import at_any_look, without_tasks
+from umpirical.text.quoted import QUOTED, Quoted, digests_of
 
 TrueValues = Mapping[tuple[str, str, str], float]
 """Maps (variant, measure, stratum) to the true value, which is known only for simulated judges."""
@@ -34,6 +36,9 @@ class Strict(BaseModel):
     """A part of a record: frozen, and without unknown fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+StrictT = TypeVar("StrictT", bound=Strict)
 
 
 class Sparse(Strict):
@@ -194,7 +199,7 @@ class ContradictionRecord(Strict):
     family: str
     said: str = Field(description="The verdict as it was read: a position, `tie`, or a grade.")
     stated: str = Field(description="The verdict stated in the reasoning.")
-    words: str = Field(description="The end of the reasoning. Untrusted text: show it escaped.")
+    words: Quoted = Field(description="The end of the reasoning. Untrusted text: show it escaped.")
 
 
 class ReasoningRecord(Strict):
@@ -212,7 +217,7 @@ class TroubleRecord(Strict):
     outcome: Literal["unparsed", "failed"]
     why: str
     count: int
-    example: str = Field(description="One such reply, shortened. Untrusted text: show it escaped.")
+    example: Quoted = Field(description="One such reply, shortened. Untrusted text: show it escaped.")
 
 
 class GateRecord(Strict):
@@ -391,6 +396,28 @@ def why_unfinished(*, complete: bool, audit: Sequence[AuditRow]) -> str:
 def record_json(record: Strict) -> str:
     """Renders a record as in its JSON file: the same record gives the same bytes."""
     return record.model_dump_json(indent=1) + "\n"
+
+
+def redacted(record: StrictT) -> StrictT:
+    """Returns a record with every text that it quotes replaced by its digest."""
+    return cast("StrictT", _redacted(record))
+
+
+def _redacted(value: object) -> object:
+    if isinstance(value, Strict):
+        fields = type(value).model_fields
+        return value.model_copy(
+            update={
+                name: digests_of(each) if QUOTED in field.metadata else _redacted(each)
+                for name, field in fields.items()
+                if isinstance(each := getattr(value, name), str | list | dict | Strict)
+            }
+        )
+    if is_dataclass(value) and not isinstance(value, type):
+        hints = get_type_hints(type(value), include_extras=True)
+        marked = [name for name, hint in hints.items() if QUOTED in getattr(hint, "__metadata__", ())]
+        return replace(value, **{name: digests_of(getattr(value, name)) for name in marked}) if marked else value
+    return [_redacted(each) for each in value] if isinstance(value, list) else value
 
 
 def part_record(spec: MeasureSpec, measure: Measure) -> GroupedMeasure:

@@ -17,6 +17,7 @@ from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet import page as page_module
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.datasheet.record import Datasheet
+from umpirical.protocols.datasheet.report import NON_CLAIMS
 from umpirical.reports.pages import environment
 from umpirical.reports.record import record_json
 from umpirical.text.inert import inert
@@ -410,3 +411,8 @@ def test_the_names_of_the_paper_stand_beside_ours():
 def test_a_probe_is_told_with_its_steps():
     told = words(datasheet(run=run(variants=["baseline", "strict"], steps={"strict": [0.0, 0.25, 5.0]})))
     assert "baseline, strict (only at Δ0, Δ0.25, Δ5)" in told
+
+
+def test_what_the_measures_do_not_show_is_on_every_page():
+    text = " ".join(Page(render_html(paper().model_copy(update={"non_claims": NON_CLAIMS}))).text.split())
+    assert [claim for claim in NON_CLAIMS if claim not in text] == []

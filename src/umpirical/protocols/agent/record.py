@@ -1,6 +1,6 @@
 """The agent record, `judge-agent/2`: one agent judge, and everything on its page."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -21,6 +21,7 @@ from umpirical.reports.record import (
     TroubleRecord,
 )
 from umpirical.stimuli.transcripts.cases import MessageChange
+from umpirical.text.quoted import QUOTED, Quoted
 
 
 class TranscriptsRecord(Strict):
@@ -52,14 +53,14 @@ class WrongText(Strict):
 
     transcript: str = Field(description="Your name for it.")
     edit: str = Field(description="`original` for an unchanged transcript.")
-    policy: str
+    policy: Quoted
     gold: str
     violated: float | None = Field(
         default=None, description="Share of verdicts that report a violation; null if graded in levels."
     )
     given: list[str] = Field(default=[], description="Grades it got, for a text graded in levels.")
     changes: list[MessageChange] = Field(default=[], description="Messages that the edit changed.")
-    evidence: dict[str, str] = Field(default={})
+    evidence: Annotated[dict[str, str], QUOTED] = Field(default={})
 
 
 class GradedAs(Strict):
@@ -92,13 +93,13 @@ class WrongPair(Strict):
 
     transcript: str = Field(description="Your name for it.")
     edit: str
-    policy: str
+    policy: Quoted
     keeps: Literal["original", "edited"] = Field(description="The run that follows the policy.")
     right: float = Field(description="Share of answers that pick that run.")
     wrong: float = Field(description="Share of answers that pick the other; the rest are ties and abstentions.")
     position_1: float = Field(description="Share of answers that pick the first position.")
     changes: list[MessageChange] = Field(default=[], description="Messages that the edit changed.")
-    evidence: dict[str, str] = Field(default={})
+    evidence: Annotated[dict[str, str], QUOTED] = Field(default={})
 
 
 class AgentDecision(PartsDecision):

@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from umpirical.datasets.spec import SampleSpec
 from umpirical.datasets.transcripts.files import PREPROCESSORS
 from umpirical.datasets.transcripts.sources import TranscriptLimits
 from umpirical.domain.policies import RULES, Closing, Figures, Forbid, Require, Rule
@@ -45,6 +46,10 @@ class TranscriptsSpec(BaseModel):
     format: str | None = Field(default=None, description="File format. Default: detected from the file.")
     preprocess: tuple[str, ...] = Field(default=(), description="Steps applied to each transcript: drop-reasoning, ...")
     strata: tuple[str, ...] = Field(default=(), description="Metadata fields that split the results.")
+    sample: SampleSpec = Field(
+        default=SampleSpec(),
+        description="The transcripts to use, such as {by: [category], per: 2}; `by` names strata. Default: all.",
+    )
     most: int = Field(default=10_000, ge=1, description="Maximum number of transcripts to use, in order.")
     limits: TranscriptLimitsSpec = Field(default=TranscriptLimitsSpec(), description="Size limits for reading.")
 
@@ -52,6 +57,8 @@ class TranscriptsSpec(BaseModel):
     def _known(self) -> "TranscriptsSpec":
         if unknown := [name for name in self.preprocess if name not in PREPROCESSORS]:
             raise ValueError(f"preprocess: unknown preprocessor {unknown[0]!r}; known: {', '.join(PREPROCESSORS)}")
+        if other := [name for name in self.sample.by if name not in self.strata]:
+            raise ValueError(f"sample.by: {other[0]!r} is not one of strata: {', '.join(self.strata) or 'none'}")
         return self
 
 

@@ -1,11 +1,12 @@
 """What an agent study asks about: texts for judges that grade, and pairs for judges that compare."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import chain
 
+from umpirical.datasets.items import Drawn, sample_places
 from umpirical.datasets.transcripts.files import read_transcripts
 from umpirical.datasets.transcripts.sources import TranscriptLimits
 from umpirical.domain.digests import Json, digest
@@ -164,8 +165,14 @@ class AgentStimuli:
         )
         # A run that repeats another is the same question to a judge: asking it again would cost more and add nothing.
         distinct = {transcript.text: transcript for transcript in reversed(read.transcripts)}
-        self.transcripts = [each for each in read.transcripts if distinct[each.text] is each][: spec.most]
+        once = [each for each in read.transcripts if distinct[each.text] is each]
+        drawn = [_drawn(each, spec.sample.by) for each in once]
+        chosen = sample_places(drawn, spec.sample, seed=study.spec.seed, what="transcript")
+        self.transcripts = [once[place] for place in chosen][: spec.most]
         self.notes = list(read.notes)
+        if len(chosen) < len(once):
+            each = f", {spec.sample.per} of each {' and '.join(spec.sample.by)}" if spec.sample.per else ""
+            self.notes.append(f"{len(chosen):,} of {len(once):,} transcripts are in the sample{each}")
         if repeated := len(read.transcripts) - len(distinct):
             self.notes.append(f"{repeated:,} transcripts repeat another and are excluded")
         self._given = [rule.given() for rule in study.spec.rules]
@@ -202,6 +209,11 @@ class AgentStimuli:
                 if "compare" in self.kinds:
                     made |= {stimulus.id: stimulus for stimulus in _new_pairs(case, shown, counts)}
             yield from made.values()
+
+
+def _drawn(transcript: Transcript, by: Sequence[str]) -> Drawn:
+    cell = tuple(transcript.strata.get(name, "") for name in by)
+    return Drawn(transcript.name, cell, digest("sampled transcript", transcript.text))
 
 
 def _new_pairs(case: Case, shown: set[str], counts: CaseCounts) -> list[Stimulus]:

@@ -9,7 +9,7 @@ from typing import Any
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Measure
-from umpirical.domain.stimuli import GateResult
+from umpirical.domain.stimuli import GateResult, Stimulus
 from umpirical.domain.trials import BASELINE
 from umpirical.judges.judge import Judge
 from umpirical.judges.layout import crossed_variants
@@ -20,7 +20,14 @@ from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
 from umpirical.protocols.datasheet.more import can_settle, follow_up, how_far, names_of, undecided
 from umpirical.protocols.datasheet.page import render_html, render_markdown
 from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema
-from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, policy_of, read_run, shared_tallies
+from umpirical.protocols.datasheet.report import (
+    datasheet_of_read,
+    held_to,
+    policy_of,
+    read_run,
+    recounted,
+    shared_tallies,
+)
 from umpirical.protocols.datasheet.spec import (
     PRESETS,
     SHELF,
@@ -37,7 +44,10 @@ from umpirical.protocols.datasheet.spec import (
 )
 from umpirical.protocols.datasheet.stimuli import (
     build_stimuli,
+    check_recipe,
     chosen_own_answers,
+    made_again,
+    recipe_of,
     write_stimulus_set,
 )
 from umpirical.protocols.datasheet.tiles import tiles
@@ -49,6 +59,7 @@ from umpirical.protocols.protocol import (
     FollowsUp,
     FollowUp,
     HoldsToChecks,
+    MakesAgain,
     NewStudy,
     PlannedCounts,
     Protocol,
@@ -71,6 +82,7 @@ class DatasheetProtocol(
     HoldsToChecks[Datasheet],
     AsksInRounds,
     FollowsUp[Datasheet],
+    MakesAgain,
 ):
     """Tests judges on built-in test cases: blank inputs, equal pairs, graded pairs, both orders, prompt variants."""
 
@@ -204,6 +216,20 @@ class DatasheetProtocol(
 
     def report(self, run: Run) -> Datasheet:
         return datasheet_of_read(read_run(run))
+
+    def recounted(self, record: Datasheet, judgments: Path, judge: JudgeSpec) -> Datasheet:  # noqa: ARG002
+        return recounted(record, judgments)
+
+    def recipe(self, run: Run) -> Mapping[str, Json] | None:
+        return recipe_of(run)
+
+    def made_again(self, recipe: Mapping[str, Any]) -> Iterable[Stimulus]:
+        check_recipe(recipe)
+        # Nobody is asked: a study needs a judge all the same.
+        judge = JudgeSpec.model_validate({"name": "none", "model": {"adapter": "simulated", "name": "careful"}})
+        design = DatasheetDesignSpec.model_validate({name: recipe.get(name) for name in ("size", "graded")})
+        spec = DatasheetSpec(study="again", seed=recipe["seed"], judges=[judge], tasks=recipe["tasks"], design=design)
+        return made_again(Study(Path(), spec, self))
 
     def page(self, record: Datasheet) -> str:
         return render_html(record)

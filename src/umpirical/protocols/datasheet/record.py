@@ -23,6 +23,7 @@ from umpirical.reports.record import (
     TroubleRecord,
     schema_text,
 )
+from umpirical.text.quoted import Quoted
 
 FORMAT: Literal["judge-datasheet/2"] = "judge-datasheet/2"
 
@@ -45,7 +46,7 @@ class AnswerRecord(Strict):
     order: str = Field(description="`ab` if answer A was shown first, `ba` if answer B was.")
     repeat: int = 0
     said: str = Field(description="The verdict as it was read: `a`, `b`, `tie`, or a grade.")
-    words: str = Field(description="The judge's reply, shortened. Untrusted text.")
+    words: Quoted = Field(description="The judge's reply, shortened. Untrusted text.")
 
 
 class ExampleRecord(Strict):
@@ -57,9 +58,9 @@ class ExampleRecord(Strict):
     stratum: str
     delta: float | None
     task_id: str
-    task: str
-    candidate_a: str
-    candidate_b: str
+    task: Quoted
+    candidate_a: Quoted
+    candidate_b: Quoted
     expectation: str
     answers: list[AnswerRecord]
 

@@ -6,6 +6,8 @@ Also collects examples of the judge's failures, in its own words, and states wha
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -240,8 +242,7 @@ def datasheet_of_read(read: ReadRun, *, only: Collection[str] | None = None) -> 
         stimuli=stimuli_record(run.stimuli, run.manifest.get("gates", [])),
         spend=spend_record(read.run, reading.spent),
         examples=read.failures,
-        # Levels of tier 2 are numbers of claims: no chart may show them beside requirements.
-        grades=[tally for tally in tallies.grades if tally.family not in TIER_2],
+        grades=tallies.grades,
         policy=policy_of(run),
     )
 
@@ -287,18 +288,10 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
     policy: Policy | None = None,
 ) -> Datasheet:
     """Assembles the datasheet of one run; a policy draws the conclusions from its measures."""
-    audit = _audit(calls)
     sheet = Datasheet(
         judge=judge,
         run=run,
-        complete=not any(row.unasked for row in audit),
-        measures=[
-            measure_record(spec, measure, true_value, anytime=bool(run.looks))
-            for spec, measure in measured
-            if not measure.group
-        ],
-        parts=[part_record(spec, measure) for spec, measure in measured if measure.group],
-        audit=audit,
+        **_counted(run, measured, calls, grades, true_value),
         trouble=trouble,
         reasoning=reasoning,
         findings=[],
@@ -306,9 +299,41 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
         stimuli=stimuli,
         spend=spend,
         examples=[_shortened(example) for example in examples[:MOST_EXAMPLES]],
-        grades=_grades(grades),
     )
     return held_to(sheet, policy or preset())
+
+
+def _counted(
+    run: RunRecord,
+    measured: Sequence[tuple[MeasureSpec, Measure]],
+    calls: Iterable[CallTally],
+    grades: Iterable[GradeTally],
+    true_value: TrueValues,
+) -> dict[str, Any]:
+    """Returns the parts of a datasheet that follow from the judgments."""
+    audit = _audit(calls)
+    return {
+        "complete": not any(row.unasked for row in audit),
+        "measures": [
+            measure_record(spec, measure, true_value, anytime=bool(run.looks))
+            for spec, measure in measured
+            if not measure.group
+        ],
+        "parts": [part_record(spec, measure) for spec, measure in measured if measure.group],
+        "audit": audit,
+        # Levels of tier 2 are numbers of claims: no chart may show them beside requirements.
+        "grades": _grades(tally for tally in grades if tally.family not in TIER_2),
+    }
+
+
+def recounted(sheet: Datasheet, judgments: Path) -> Datasheet:
+    """Returns a datasheet with everything that follows from judgments counted again from these."""
+    tallies = tally_judgments(judgments, sheet.judge.kind)
+    planted = {(one.variant, one.name, one.stratum): one.true_value for one in sheet.measures}
+    known = {key: value for key, value in planted.items() if value is not None}
+    measured = _measured(tallies, sheet.judge.kind, None)
+    again = sheet.model_copy(update=_counted(sheet.run, measured, tallies.calls, tallies.grades, known))
+    return held_to(again, sheet.policy or preset())
 
 
 def held_to(sheet: Datasheet, policy: Policy) -> Datasheet:

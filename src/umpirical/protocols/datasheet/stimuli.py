@@ -19,6 +19,7 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.datasheet.record import StimuliRecord
 from umpirical.protocols.datasheet.spec import DatasheetStudy
 from umpirical.reports.record import GateRecord
+from umpirical.runs.run import Run
 from umpirical.stimuli.controlled.carriers import crossing as carrier_crossing
 from umpirical.stimuli.controlled.carriers import pairs as carrier_pairs
 from umpirical.stimuli.controlled.carriers.carrier import PREFIX, Carrier, read_carriers
@@ -117,6 +118,35 @@ def _from_tasks(materials: Materials, size: Recipe, seed: int) -> tuple[tuple[St
     )
     stimuli = tuple(once)
     return stimuli, tuple(counted(try_gates(materials, stimuli, again), "gates tried"))
+
+
+def recipe_of(run: Run) -> Mapping[str, Json] | None:
+    """Returns what the stimuli of a run are made from; None unless they are all built in, as one set."""
+    manifest, tasks = run.stimuli.manifest, run.manifest.get("own_tasks")
+    own = any(name.endswith(FILES) for name in tasks or ()) or any(one.family in TIER_2 for one in run.stimuli)
+    if own or "follows" in manifest:
+        return None
+    made = {"size": manifest["size"], "seed": manifest["seed"], "graded": run.manifest["graded"]}
+    return made | {"tasks": tasks, "makers": MAKERS}
+
+
+def check_recipe(recipe: Mapping[str, Any]) -> None:
+    """Raises unless a recipe names built-in tasks alone: a stranger's must not have any file read."""
+    if any(str(name).endswith(FILES) for name in recipe.get("tasks") or ()):
+        raise UsageError("the recipe names files, which are never read", fix="use the package as published")
+    if (makers := recipe.get("makers")) != MAKERS:
+        raise UsageError(
+            f"the test cases were made by {makers}, but this version has {MAKERS}",
+            fix="check it with the version of umpirical that wrote it",
+        )
+
+
+def made_again(study: DatasheetStudy) -> Sequence[Stimulus]:
+    """Makes the stimuli of a study of built-in tasks, without its gates: they were checked before they were used."""
+    size, seed = study.spec.design.size, study.spec.seed
+    if (released := released_set(study, size, seed)) is not None:
+        return list(released)
+    return list(counted(datasheet_stimuli(chosen_materials(study), recipe(size), seed=seed), "test cases made"))
 
 
 def chosen_own_answers(study: DatasheetStudy) -> list[Carrier] | None:

@@ -16,7 +16,7 @@ from umpirical.judges.prompt import columns_of, resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.pairs.page import render_pairs_html, render_pairs_markdown, tiles
 from umpirical.protocols.pairs.record import PairsReport
-from umpirical.protocols.pairs.report import FACTS, held_to, pairs_report_of
+from umpirical.protocols.pairs.report import FACTS, held_to, pairs_report_of, recounted
 from umpirical.protocols.pairs.spec import SHELF, PairsPolicy, PairsStudy, PairsStudySpec, of_pairs
 from umpirical.protocols.pairs.stimuli import MadePairs, make_pairs, write_pairs_set
 from umpirical.protocols.protocol import (
@@ -230,6 +230,9 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsRepo
 
     def report(self, run: Run) -> PairsReport:
         return pairs_report_of(run)
+
+    def recounted(self, record: PairsReport, judgments: Path, judge: JudgeSpec) -> PairsReport:  # noqa: ARG002
+        return recounted(record, judgments)
 
     def page(self, record: PairsReport) -> str:
         return render_pairs_html(record)

@@ -19,6 +19,7 @@ from umpirical.reports.record import (
     Strict,
     TroubleRecord,
 )
+from umpirical.text.quoted import Quoted
 
 
 class PairEditRecord(Strict):
@@ -62,9 +63,9 @@ class WrongChoice(Strict):
     pair: str = Field(description="Your name for it.")
     edit: str = Field(description="Edit of the rejected answer that made it win; empty for none.")
     groups: dict[str, str]
-    task: str
-    chosen: str
-    rejected: str
+    task: Quoted
+    chosen: Quoted
+    rejected: Quoted
     right: float = Field(description="Share of answers that pick the chosen one.")
     wrong: float = Field(description="Share of answers that pick the other; the rest are ties and abstentions.")
     position_1: float = Field(description="Share of answers that pick the first position.")

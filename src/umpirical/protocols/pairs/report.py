@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from umpirical.datasets.pairs import LONGER
 from umpirical.domain.measures import Estimate
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import GivenWinner, Stimulus
+from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE, Trial
 from umpirical.measures.catalogue import measure_all
 from umpirical.measures.counting.pairs import WorstPair
@@ -26,7 +28,7 @@ from umpirical.protocols.pairs.spec import ACCURACY, LEAN, PairsPolicy
 from umpirical.protocols.pairs.stimuli import SIDE
 from umpirical.reports.checks import hold_intervals
 from umpirical.reports.decision import Parts, decide_in_parts, find, said_with_need, weak_parts
-from umpirical.reports.facts import run_facts
+from umpirical.reports.facts import audit_rows, run_facts
 from umpirical.reports.record import measure_record, why_unfinished
 from umpirical.runs.judgments import Facts, read_judgments
 from umpirical.runs.run import Run
@@ -96,8 +98,7 @@ def pairs_report_of(run: Run) -> PairsReport:
     about = run.manifest["pairs"]
     with read_judgments(run, FACTS) as reading, pairs_counts(reading.judgments) as counts:
         tallies, worst = counts.tallies(), counts.worst()
-    measured = measure_all(tallies, kind="compare", protocol="pairs")
-    measures = [PairsMeasure(group=found.group, **dict(measure_record(spec, found))) for spec, found in measured]
+    measures = _measures(tallies)
     parts: dict[str, Any] = {
         **run_facts(run, reading, tallies),
         "data": _data(run.stimuli, about),
@@ -107,6 +108,21 @@ def pairs_report_of(run: Run) -> PairsReport:
         "non_claims": NON_CLAIMS,
     }
     return _held(parts, PairsPolicy.model_validate(about["policy"]))
+
+
+def recounted(report: PairsReport, judgments: Path) -> PairsReport:
+    """Returns the report with everything that follows from judgments counted again from these."""
+    with pairs_counts(judgments) as counts:
+        tallies = counts.tallies()
+    measures = _measures(tallies)
+    audit = audit_rows(tallies.calls, by=("variant", "family"))
+    again = {"measures": measures, "findings": find(FINDINGS, measures), "audit": audit}
+    return _held({**dict(report), **again, "complete": not any(row.unasked for row in audit)}, report.policy)
+
+
+def _measures(tallies: Tallies) -> list[PairsMeasure]:
+    measured = measure_all(tallies, kind="compare", protocol="pairs")
+    return [PairsMeasure(group=found.group, **dict(measure_record(spec, found))) for spec, found in measured]
 
 
 def held_to(report: PairsReport, policy: PairsPolicy) -> PairsReport:

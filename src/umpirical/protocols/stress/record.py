@@ -1,7 +1,7 @@
 """The stress record, `judge-stress/2`: one judge, every stress test, and everything on its pages."""
 
 from decimal import Decimal
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -26,6 +26,7 @@ from umpirical.reports.record import (
     Strict,
     TroubleRecord,
 )
+from umpirical.text.quoted import QUOTED, Quoted
 
 FindingKind = Literal[
     "rehearsal", "breaks", "self-preference", "holds", "undecided", "not-judged", "noise", "agreement", "unanswered"
@@ -174,15 +175,17 @@ class WorstItem(Strict):
     group: str = Field(default="", description="Its strata.")
     gold: str = Field(default="", description="Correct label of the original; empty if unknown.")
     gold_from: GoldSource | None = None
-    original: str = Field(default="", description="Your text; empty for a text written from scratch.")
-    changed: str = Field(default="", description="Text after the change; empty if the test changes nothing.")
+    original: Quoted = Field(default="", description="Your text; empty for a text written from scratch.")
+    changed: Quoted = Field(default="", description="Text after the change; empty if the test changes nothing.")
     cut: bool = Field(default=False, description="Whether a text was truncated.")
     verdicts_original: list[str] = Field(default=[], description="Every answer to the original.")
     verdicts_changed: list[str] = Field(default=[])
     required: str = Field(default="", description="The label that the changed text should be given.")
-    words_original: str = Field(default="", description="The judge's explanation for the original.")
-    words_changed: str = ""
-    evidence: dict[str, str] = Field(default={}, description="Evidence for the changed text, by kind.")
+    words_original: Quoted = Field(default="", description="The judge's explanation for the original.")
+    words_changed: Quoted = ""
+    evidence: Annotated[dict[str, str], QUOTED] = Field(
+        default={}, description="Evidence for the changed text, by kind."
+    )
     distance: float | None = Field(default=None, description="How far off the verdict is; used to sort items.")
     why: str = Field(default="", description="Why it is one of the worst items.")
 

@@ -17,6 +17,7 @@ from umpirical.domain.digests import digest
 from umpirical.domain.measures import AS_RECORD
 from umpirical.domain.policies import Closing, Figures, Forbid, Policy, Require, Rule, figures_in
 from umpirical.domain.transcripts import Message, ToolCall, Transcript
+from umpirical.text.quoted import Quoted
 
 # Edits of a transcript by program: each changes what it says and nothing else, and the transcript stays sound.
 
@@ -352,8 +353,8 @@ class MessageChange:
     number: int | None
     """In the edited transcript, from 1; None if it was taken out."""
     kind: Literal["changed", "added", "removed"]
-    before: str
-    after: str
+    before: Quoted
+    after: Quoted
     __pydantic_config__ = AS_RECORD
 
 
