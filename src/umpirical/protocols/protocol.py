@@ -35,7 +35,7 @@ from umpirical.reports.gate import HeldCheck, own_checks
 from umpirical.reports.policy import NamedPolicy, Shelf
 from umpirical.reports.record import Record, record_json, schema_text, why_unfinished
 from umpirical.reports.tiles import Tile
-from umpirical.runs.judgments import Facts
+from umpirical.runs.judgments import Facts, Reading
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.store.files import write_text
@@ -570,6 +570,36 @@ class FollowsUp(OptionalPart, Generic[RecordT]):
     @abstractmethod
     def more(self, run: Run, record: RecordT) -> FollowUp:
         """Returns what to ask so that a decision left open is settled. Raises UsageError if nothing would."""
+
+
+@dataclass(frozen=True, slots=True)
+class JuryTerms:
+    """What the judges of a protocol vote on as a jury, besides prompt variants, which a jury has none of."""
+
+    of: str
+    """What is divided into a half to choose and learn by and a half for results, in the plural: `task families`."""
+    about: str
+    """What the results are about, in a sentence."""
+    hears: Callable[[Trial, Stimulus], bool]
+    """Whether a jury is measured on a call."""
+    knows: Callable[[Trial, Stimulus], bool] = lambda *_: True
+    """Whether a call that it hears says how good a judge is: what is right is known, and is not that of another."""
+    kinds: tuple[JudgeKind, ...] = ("compare", "grade")
+    """The kinds of judges that may be members."""
+
+
+class CombinesJudges(OptionalPart, Generic[RecordT]):
+    """Several of its judges can be measured as one, a jury."""
+
+    lacking = "protocol {name} cannot combine judges into a jury"
+    instead = "to show one judge: umpirical report"
+
+    jury: ClassVar[JuryTerms]
+    facts: Facts
+
+    @abstractmethod
+    def of_judgments(self, run: Run, reading: Reading) -> RecordT:
+        """Returns the record of the judgments in a file. `run` is what they are about: its responses are not read."""
 
 
 class ShowsSideBySide(OptionalPart, Generic[RecordT]):

@@ -15,7 +15,7 @@ from umpirical.protocols.datasheet.comparison import Comparison
 from umpirical.protocols.datasheet.comparison_charts import Priced, cost_curves, cost_plane
 from umpirical.protocols.datasheet.comparison_pages import render_comparison_html, render_comparison_markdown
 from umpirical.protocols.datasheet.costs import accuracy_differences, cost_curve, places, point_price
-from umpirical.protocols.datasheet.jury import balanced_accuracy
+from umpirical.protocols.jury import accuracy_of as measured_accuracy
 from umpirical.reports.charts import NotDrawn
 from umpirical.reports.record import record_json
 from umpirical.stats.precision import half_width
@@ -182,7 +182,7 @@ def dominated_by_chance(runs):
 
 
 def accuracy_of(option):
-    return balanced_accuracy(option.votes, ballots(option.votes))
+    return measured_accuracy(option.votes, ballots(option.votes))
 
 
 def test_judges_that_are_alike_dominate_each_other_in_one_comparison_in_twenty():
@@ -268,7 +268,7 @@ def test_a_run_of_very_many_calls_is_not_held_in_memory(monkeypatch):
     keeper = cost_module.CallKeeper()
     for number in range(9):
         stimulus = SimpleNamespace(id=str(number), candidates=("one", "other"), family="graded", cluster="f")
-        keeper.see(SimpleNamespace(presentation=Presentation()), stimulus, None, None)
+        keeper.see(SimpleNamespace(stimulus_id=stimulus.id, presentation=Presentation()), stimulus, None, None)
     assert (len(keeper.calls), len(keeper.heard), keeper.too_many) == (3, 3, True)
     read = SimpleNamespace(
         run=SimpleNamespace(judge=SimpleNamespace(kind="compare")), reading=SimpleNamespace(unasked=0)

@@ -16,25 +16,29 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt
 
 from umpirical.domain.judgments import Outcome
-from umpirical.domain.measures import Estimate, Interval, Result, Undefined
+from umpirical.domain.measures import Estimate, Result, Undefined
 from umpirical.domain.responses import Response
 from umpirical.domain.scoring_methods import SCORING_METHODS, TARGET, ScoringMethod, Span, calibration_tasks
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import BASELINE, Trial
 from umpirical.judges.label_logprobs import LabelReader, Undecided
 from umpirical.judges.simulated.model import profile_of
-from umpirical.measures.estimates.rates import ONE_TASK, PLANNING_CORRELATION
-from umpirical.protocols.datasheet.jury import (
+from umpirical.measures.estimates.rates import PLANNING_CORRELATION
+from umpirical.protocols.datasheet.report import ReadRun
+from umpirical.protocols.datasheet.scoring_method_rules import Heard, band_of, paired, rule_of
+from umpirical.protocols.datasheet.spec import JURY
+from umpirical.protocols.jury import (
     Asked,
     Member,
     SharedCalls,
     VoteKeeper,
-    balanced_accuracy,
+    accuracy_of,
+    asked_of,
+    gain_of,
     share_calls,
     vote_of,
 )
-from umpirical.protocols.datasheet.report import ReadRun
-from umpirical.protocols.datasheet.scoring_method_rules import Heard, band_of, paired, rule_of
+from umpirical.protocols.protocol import JuryTerms
 from umpirical.reports.comparison import OF_RUN, labels
 from umpirical.reports.facts import quantile
 from umpirical.reports.numbers import dollars, rate
@@ -42,8 +46,7 @@ from umpirical.reports.prices import Basis, Dollars, PriceRecord, no_price, pric
 from umpirical.reports.record import ResultRecord, Strict
 from umpirical.reports.significance import LEVEL, difference_p, holm
 from umpirical.runs.run import Run
-from umpirical.stats.differences import paired_difference
-from umpirical.stats.juries import NO_VOTE, Ballots, Votes, fair_shares, majority
+from umpirical.stats.juries import NO_VOTE, Ballots, Votes, majority
 from umpirical.stats.precision import clusters_needed
 from umpirical.store.budget import Budget
 
@@ -137,6 +140,7 @@ UNHEARD = Undecided("the reply has no log-probabilities")
 class CallKeeper(VoteKeeper):
     """The calls of one run, with what its scoring methods need."""
 
+    terms: JuryTerms = JURY
     heard: dict[Asked, Heard] = field(default_factory=dict)
     latencies: dict[Asked, float] = field(default_factory=dict)
     labels: LabelReader | None = None
@@ -253,12 +257,12 @@ def _scoring_method(
     shared: SharedCalls, place: int, keeper: CallKeeper, reading: _Reading, pairs: Sequence[Sequence[Heard]]
 ) -> Option:
     pairwise = reading.scoring_method.pairwise
-    rule, said = rule_of(reading.scoring_method.name, band=reading.band), dict[Asked, int]()
+    rule, said = rule_of(reading.scoring_method.name, band=reading.band), dict[Asked, float]()
     verdicts, latencies = 0.0, list[float]()
     for pair in pairs:
         votes = [vote_of(outcome) for outcome in rule(pair)]
         verdicts += sum(vote != NO_VOTE for vote in votes) / (len(pair) if pairwise else 1)
-        keys = [(one.stimulus.id, one.order, one.trial.presentation.repeat) for one in pair]
+        keys = [asked_of(one.trial) for one in pair]
         said.update(zip(keys, votes, strict=True))
         times = [keeper.latencies[key] for key in keys if key in keeper.latencies]
         # Both orders can be asked at once.
@@ -496,16 +500,10 @@ def _lead(one: int, other: int, leads: dict[tuple[int, int], AccuracyDifference]
 def _difference(one: Option, other: Option, ballots: Ballots) -> Result:
     """The second less the first, on the calls that may speak for both."""
     both = one.speaks & other.speaks
-    common = Ballots(ballots.votes[both], ballots.truth[both], ballots.clusters[both])
-    first, second = (fair_shares(option.votes[both], common) for option in (one, other))
-    if len(first[1]) < 2:
-        return Undefined(ONE_TASK)
-    found, calls = paired_difference(*second, *first), int(both.sum())
-    limits = Interval(found.low, found.high, method="cluster-Wilson limits of both, joined over families")
-    return Estimate(found.value, found.value * calls, calls, "call", limits, found.clusters)
+    return gain_of(other.votes[both], one.votes[both], ballots.where(both))
 
 
-NOTHING = Ballots(*(np.zeros(shape, dtype=np.int64) for shape in ((0, 0), 0, 0)))
+NOTHING = Ballots(np.zeros((0, 0)), np.zeros(0), np.zeros(0, dtype=np.int64))
 
 STIMULI = "A program makes the test cases, so writing and validating them costs nothing. All judges have the same ones."
 
@@ -561,7 +559,7 @@ def _price(read: ReadRun) -> PriceRecord:
 def _accuracy(option: Option, ballots: Ballots) -> Result:
     speaks = option.speaks
     heard = Ballots(ballots.votes[speaks], ballots.truth[speaks], ballots.clusters[speaks])
-    return balanced_accuracy(option.votes[speaks], heard)
+    return accuracy_of(option.votes[speaks], heard)
 
 
 def _record(

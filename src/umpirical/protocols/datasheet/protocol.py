@@ -18,8 +18,16 @@ from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
 from umpirical.protocols.datasheet.more import can_settle, follow_up, how_far, names_of, undecided
 from umpirical.protocols.datasheet.page import render_html, render_markdown
 from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema
-from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, policy_of, read_run, shared_tallies
+from umpirical.protocols.datasheet.report import (
+    ReadRun,
+    datasheet_of_read,
+    held_to,
+    policy_of,
+    read_run,
+    shared_tallies,
+)
 from umpirical.protocols.datasheet.spec import (
+    JURY,
     PRESETS,
     SHELF,
     DatasheetDesign,
@@ -42,6 +50,7 @@ from umpirical.protocols.datasheet.tiles import tiles
 from umpirical.protocols.protocol import (
     CALL_MEASURES,
     AsksInRounds,
+    CombinesJudges,
     DecidesByPolicy,
     EarlyMeasures,
     FollowsUp,
@@ -56,6 +65,7 @@ from umpirical.protocols.protocol import (
 )
 from umpirical.reports.policy import Policy
 from umpirical.reports.tiles import Tile
+from umpirical.runs.judgments import Reading
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.controlled.datasheet_set import DECIDED, LARGEST, STANDARD
@@ -65,6 +75,7 @@ from umpirical.store.stimulus_sets import StimulusSet
 
 class DatasheetProtocol(
     Protocol[DatasheetStudy, Datasheet],
+    CombinesJudges[Datasheet],
     DecidesByPolicy[Datasheet],
     HoldsToChecks[Datasheet],
     AsksInRounds,
@@ -77,6 +88,8 @@ class DatasheetProtocol(
     spec = DatasheetSpec
     record = Datasheet
     policies, shelf = PRESETS, SHELF
+    facts = FACTS
+    jury = JURY
     answer_key = "umpirical.protocols.datasheet.stimuli:answer_key"
 
     def open(self, spec: DatasheetSpec, folder: Path, *, outside: bool) -> DatasheetStudy:
@@ -186,6 +199,9 @@ class DatasheetProtocol(
 
     def report(self, run: Run) -> Datasheet:
         return datasheet_of_read(read_run(run))
+
+    def of_judgments(self, run: Run, reading: Reading) -> Datasheet:
+        return datasheet_of_read(ReadRun(run, reading, [], tally_judgments(reading.judgments, run.judge.kind)))
 
     def page(self, record: Datasheet) -> str:
         return render_html(record)

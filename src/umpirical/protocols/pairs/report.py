@@ -28,7 +28,7 @@ from umpirical.reports.checks import hold_intervals
 from umpirical.reports.decision import Parts, decide_in_parts, find, said_with_need, weak_parts
 from umpirical.reports.facts import run_facts
 from umpirical.reports.record import measure_record, why_unfinished
-from umpirical.runs.judgments import Facts, read_judgments
+from umpirical.runs.judgments import Facts, Reading, read_judgments
 from umpirical.runs.run import Run
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 from umpirical.store.stimulus_sets import StimulusSet
@@ -93,8 +93,14 @@ FACTS = Facts(
 
 def pairs_report_of(run: Run) -> PairsReport:
     """Rereads every response of a run, and measures."""
+    with read_judgments(run, FACTS) as reading:
+        return pairs_report_from(run, reading)
+
+
+def pairs_report_from(run: Run, reading: Reading) -> PairsReport:
+    """Measures the judgments of a run that has been read."""
     about = run.manifest["pairs"]
-    with read_judgments(run, FACTS) as reading, pairs_counts(reading.judgments) as counts:
+    with pairs_counts(reading.judgments) as counts:
         tallies, worst = counts.tallies(), counts.worst()
     measured = measure_all(tallies, kind="compare", protocol="pairs")
     measures = [PairsMeasure(group=found.group, **dict(measure_record(spec, found))) for spec, found in measured]

@@ -11,18 +11,20 @@ from umpirical.datasets.spec import ColumnsSpec, LimitsSpec
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Measure
-from umpirical.domain.stimuli import Attempt
-from umpirical.domain.trials import BASELINE
+from umpirical.domain.stimuli import ORIGINAL, Attempt, Stimulus
+from umpirical.domain.trials import BASELINE, Trial
 from umpirical.judges.prompt import StudyTexts, columns_of, prompt_text, resolve_prompts
 from umpirical.judges.simulated.profiles import EXAMINER_PROFILES
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.estimates.labels import agreement_difference
 from umpirical.models.spec import ADAPTERS, ModelSpec
 from umpirical.protocols.protocol import (
+    CombinesJudges,
     DataSource,
     DecidesByPolicy,
     Documents,
     HoldsToChecks,
+    JuryTerms,
     NewStudy,
     PlannedCounts,
     Protocol,
@@ -40,7 +42,7 @@ from umpirical.protocols.stress.overview import tiles
 from umpirical.protocols.stress.policy import SHELF, StressPolicy
 from umpirical.protocols.stress.record import StressReport
 from umpirical.protocols.stress.rendering import render_stress_markdown, render_stress_pages
-from umpirical.protocols.stress.report import FACTS, held_to, read_stress, stress_report_of
+from umpirical.protocols.stress.report import FACTS, held_to, read_stress, stress_from, stress_report_of
 from umpirical.protocols.stress.responses import ResponsesWriting, responses_left
 from umpirical.protocols.stress.spec import (
     HARNESS_NAMES,
@@ -66,6 +68,7 @@ from umpirical.protocols.stress.writing import StressWriting
 from umpirical.protocols.writing import MadeCounts, ReviewTerms, Writing, generation, has_generation
 from umpirical.reports.gate import HeldCheck
 from umpirical.reports.tiles import Tile
+from umpirical.runs.judgments import Reading
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.generation.attempt import RESPONDER
@@ -225,8 +228,15 @@ LONGEST_TEXT = 200_000
 """Most bytes of an instruction or a rubric."""
 
 
+def _shows_agreement(trial: Trial, stimulus: Stimulus) -> bool:
+    """Whether a call is about a labeled item as it is, by the judge's own prompt and settings."""
+    way = trial.presentation
+    return stimulus.family == ORIGINAL and bool(stimulus.gold) and way.seed is None and not (way.sampling or way.prompt)
+
+
 class StressProtocol(
     Protocol[StressStudy, StressReport],
+    CombinesJudges[StressReport],
     WritesStimuli[StressStudy],
     ReviewsStimuli[StressStudy],
     DecidesByPolicy[StressReport],
@@ -242,6 +252,12 @@ class StressProtocol(
     spec = StressStudySpec
     record = StressReport
     facts = FACTS
+    jury = JuryTerms(
+        of="items",
+        about="The results are about these items, and only as good as their labels.",
+        hears=lambda *_: True,
+        knows=_shows_agreement,
+    )
     answer_key = "umpirical.protocols.stress.design:answer_key"
 
     def open(self, spec: StressStudySpec, folder: Path, *, outside: bool) -> StressStudy:
@@ -366,6 +382,9 @@ class StressProtocol(
 
     def report(self, run: Run) -> StressReport:
         return stress_report_of(run)
+
+    def of_judgments(self, run: Run, reading: Reading) -> StressReport:
+        return stress_from(run, reading)[0]
 
     def page(self, record: StressReport) -> str:
         return render_stress_pages([record])[INDEX]

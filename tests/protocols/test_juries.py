@@ -1,0 +1,236 @@
+"""Juries on the user's own data and on agents: measured like a judge, and told from one by nothing but its members."""
+
+import csv
+import json
+from statistics import mean, median_low
+
+import pytest
+
+import umpirical
+from tests.protocols.agent.agent_studies import write_study as agent_study
+from tests.protocols.pairs.pair_studies import write_study as pairs_study
+from umpirical.cli import main
+from umpirical.domain.errors import UsageError
+from umpirical.protocols.jury_record import Jury
+from umpirical.reports.decision import EXIT_CODES
+from umpirical.study.jury import seat_jury
+
+ITEMS = 24
+
+SCALES = {
+    "binary": ("kind: binary, labels: [bad, good]", ["bad", "good"]),
+    "ordinal": ("kind: ordinal, labels: ['1', '2', '3', '4', '5']", ["1", "2", "3", "4", "5"]),
+    "interval": ("kind: interval, low: 0, high: 10", [2.0, 4.0, 6.0, 8.0]),
+}
+
+JUDGE = """\
+import hashlib
+
+GRADES = {grades!r}
+NUMBERS = GRADES[0] == 2.0
+
+
+def drawn(*parts):
+    return int(hashlib.sha256(repr(parts).encode()).hexdigest()[:8], 16) / 16**8
+
+
+def grade(name, wrong, silent, response):
+    place = int(response.split()[2]) % len(GRADES)
+    if drawn(name, "silent", response) < silent:
+        return "no idea"
+    if drawn(name, response) < wrong:
+        step = 1 if place == 0 or (place + 1 < len(GRADES) and drawn(name, "up", response) < 0.5) else -1
+        return str(GRADES[place] + step) if NUMBERS else GRADES[place + step]
+    return str(GRADES[place])
+
+
+"""
+
+
+def graded_study(folder, scale, judges, *, labels=True):
+    """A study of functions that are wrong on a share of the items, by one step, and silent on another."""
+    folder.mkdir(parents=True, exist_ok=True)
+    words, grades = SCALES[scale]
+    with (folder / "data.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "task", "response", "label"])
+        for number in range(ITEMS):
+            label = grades[number % len(grades)] if labels else ""
+            rows.writerow([number, f"Task {number}", f"This is {number} of many answers.", label])
+    code = JUDGE.format(grades=grades)
+    for name, (wrong, silent) in judges.items():
+        code += f"def {name}(task, response):\n    return grade({name!r}, {wrong}, {silent}, response)\n\n\n"
+    (folder / "judge.py").write_text(code)
+    label = ", label: label" if labels else ""
+    listed = "".join(
+        f"  - {{name: {name}, kind: grade, callable: 'judge.py:{name}', scale: {{{words}}}}}\n" for name in judges
+    )
+    (folder / "umpirical.yaml").write_text(
+        f"study: s\ndataset:\n  path: data.csv\n  columns: {{task: task, response: response, id: id{label}}}\n"
+        f"  scale: {{{words}}}\nstress: {{tests: [inline-spacing]}}\njudges:\n{listed}"
+    )
+    return folder
+
+
+def measured(study):
+    return [report.folder for report in umpirical.run(study, progress=False, trust=True)]
+
+
+FIVE = {"a": (0.3, 0), "b": (0.3, 0), "c": (0.25, 0), "d": (0.3, 0.2), "e": (0.4, 0)}
+
+
+def expected(scale, verdict_of):
+    """What a jury of these functions comes to, worked out from what they say: how right it is, and its ties."""
+    words, labels = {}, SCALES[scale][1]
+    exec(JUDGE.format(grades=labels), words)  # noqa: S102  # the code above
+    right, none = 0.0, 0
+    for number in range(ITEMS):
+        said = [words["grade"](name, *how, f"This is {number} of many answers.") for name, how in FIVE.items()]
+        verdict, gold = verdict_of([each for each in said if each != "no idea"]), labels[number % len(labels)]
+        if verdict is None:
+            none += 1
+        elif scale == "ordinal":
+            right += 1 - abs(int(verdict) - int(gold)) / 4
+        else:
+            right += 1 - abs(verdict - gold) / 10 if scale == "interval" else verdict == gold
+    return right / ITEMS, none
+
+
+def most_frequent(said):
+    counts = sorted(((said.count(each), each) for each in set(said)), reverse=True)
+    return None if len(counts) > 1 and counts[0][0] == counts[1][0] else counts[0][1]
+
+
+VOTES = {
+    "binary": ("majority", "accuracy", most_frequent),
+    "ordinal": ("median", "closeness", median_low),
+    "interval": ("mean", "closeness", lambda said: mean(map(float, said))),
+}
+"""The usual rule of a scale, what is measured, and the vote in other words."""
+
+
+RULES_OF = {
+    "binary": {"majority", "weighted", "dawid-skene"},
+    "ordinal": {"median", "majority", "weighted", "dawid-skene"},
+    "interval": {"mean"},
+}
+
+
+@pytest.fixture(scope="module", params=SCALES)
+def graded(request, tmp_path_factory):
+    study = graded_study(tmp_path_factory.mktemp(request.param) / "study", request.param, FIVE)
+    return request.param, measured(study)
+
+
+def result_of(report, name, stratum="", group=""):
+    [found] = [m for m in report.measures if (m.name, m.stratum, m.group) == (name, stratum, group)]
+    return found.result
+
+
+def test_judges_that_grade_vote_as_their_scale_allows_and_the_report_is_about_the_vote(graded, tmp_path):
+    scale, runs = graded
+    rule, measure, vote = VOTES[scale]
+    found = seat_jury(runs, tmp_path)
+    right, none = expected(scale, vote)
+    assert (found.jury.rule, found.jury.measure) == (rule, measure)
+    assert found.jury.accuracy.value == pytest.approx(right)
+    assert len(found.jury.reported_on) == ITEMS
+    # Each item is asked as often as its noise takes; a function says the same each time.
+    assert found.jury.without_verdict / found.jury.accuracy.denominator == pytest.approx(none / ITEMS)
+    assert sum(row.unparsed for row in found.report.audit if row.family == "original") == found.jury.without_verdict
+    if scale == "binary":
+        assert none
+        assert {one.why for one in found.report.trouble} == {"the votes of the jury are tied"}
+        agreed = result_of(found.report, "accuracy", "original")
+        assert agreed.numerator == pytest.approx(right * ITEMS)
+        assert agreed.denominator == ITEMS - none
+    assert result_of(found.report, "change-rate", "inline-spacing").denominator > 0
+    assert found.report.judge.model == f"jury, {rule}: a, b, c, d, e"
+    assert found.report.judge.scale == found.report.dataset.scale.replace("interval: ", "")
+    assert not any(one.true_value for one in found.report.measures)
+    assert found.decision.exit_code == EXIT_CODES[found.report.decision.verdict]
+    assert "jury-a-b-c-d-e" in found.documents.html.read_text()
+    assert Jury.model_validate_json(found.record.read_text()) == found.jury
+
+
+def test_a_chosen_jury_is_reported_on_other_items_by_rules_of_its_scale(graded, tmp_path):
+    scale, runs = graded
+    jury = seat_jury(runs, tmp_path, choose=True)
+    assert not set(jury.jury.learned_on) & set(jury.jury.reported_on)
+    assert set(jury.report.run.tasks) == set(jury.jury.reported_on)
+    assert jury.jury.rule in RULES_OF[scale]
+    assert f"on {len(jury.jury.learned_on)} items" in jury.jury.findings[1]
+
+
+def test_a_rule_that_makes_no_sense_for_the_scale_is_refused(graded, tmp_path):
+    scale, runs = graded
+    wrong = {"interval": "majority"}.get(scale, "mean")
+    with pytest.raises(UsageError, match=f"cannot vote by {wrong}"):
+        seat_jury(runs, tmp_path, rule=wrong)
+
+
+def test_most_members_must_vote_and_items_without_labels_choose_nothing(tmp_path):
+    silent = {"a": (0, 0), "b": (0, 0.4), "c": (0, 0.4)}
+    found = seat_jury(measured(graded_study(tmp_path / "silent", "ordinal", silent)), tmp_path)
+    # Whoever answers is right, so only calls without a quorum are lost.
+    assert found.jury.without_verdict
+    assert found.jury.accuracy.value == pytest.approx(1 - found.jury.without_verdict / found.jury.accuracy.denominator)
+    assert {one.why for one in found.report.trouble} == {"no more than half of the jury gave a verdict"}
+    unlabeled = measured(graded_study(tmp_path / "unlabeled", "ordinal", dict.fromkeys("abc", (0.2, 0)), labels=False))
+    with pytest.raises(UsageError, match="share only 0 items with a known right answer"):
+        seat_jury(unlabeled, tmp_path)
+
+
+def test_judges_of_labeled_pairs_are_a_jury_with_a_report_on_pairs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    study = pairs_study(tmp_path / "study", profiles=("careful", "surface-swayed", "slot-locked"), more="seed: 2\n")
+    runs = measured(study)
+    found = seat_jury(runs, tmp_path / "juries")
+    agreed = result_of(found.report, "both-orders-accuracy")
+    assert found.jury.measure == "accuracy"
+    # Of pairs as they are, each in two orders: edited ones are measured too, and say nothing more of the labels.
+    assert found.jury.accuracy.denominator == 80
+    assert agreed.denominator == 40
+    assert result_of(found.report, "change-rate").denominator > 0
+    assert found.report.run.command == "umpirical jury " + " ".join(f"runs/{r.name}" for r in runs) + " --rule majority"
+    with pytest.raises(SystemExit) as stop:
+        main(["jury", str(study), "--rule", "weighted"])
+    assert stop.value.code in {0, 3, 4}
+    said = capsys.readouterr().out
+    assert "Accuracy of 3 judges by weighted: " in said
+    assert "The rule was trained on 20 prompts" in said
+    assert len(list(study.glob("juries/weighted-*/pairs.html"))) == 1
+
+
+AUDITORS = ("sound-auditor", "no-calls", "last-message")
+
+
+def test_agent_judges_are_a_jury_whether_they_grade_or_compare_but_not_both(tmp_path):
+    runs = measured(agent_study(tmp_path / "study", *AUDITORS, compare=AUDITORS, count=8))
+    graders, comparers = runs[:3], runs[3:]
+    for each, named in ((graders, "policy-agreement"), (comparers, "policy-sensitivity")):
+        found = seat_jury(each, tmp_path)
+        report = json.loads(found.documents.json.read_text())
+        assert report["format"] == "judge-agent/2"
+        assert found.jury.measure == "accuracy"
+        assert len(found.jury.reported_on) == 8
+        assert found.report.checks
+        assert result_of(found.report, named).denominator > 0
+        alone = {member.name: member.accuracy.value for member in found.jury.members}
+        # Two of three overlook the same, so a majority of them is no better than they are.
+        assert found.jury.accuracy.value < max(alone.values())
+        assert "held-out transcripts" in found.jury.findings[1]
+    with pytest.raises(UsageError, match="the judge grades, and others compare"):
+        seat_jury([*graders, comparers[0]], tmp_path)
+
+
+def test_runs_of_two_protocols_are_refused_and_python_returns_the_report_of_one(graded, tmp_path):
+    scale, runs = graded
+    if scale != "ordinal":
+        return
+    other = measured(pairs_study(tmp_path / "study", profiles=("careful",)))
+    with pytest.raises(UsageError, match=r"is of protocol pairs, and .* of stress"):
+        seat_jury([*runs, *other], tmp_path)
+    report = umpirical.jury(runs, folder=tmp_path)
+    assert report.record.format == "judge-stress/2"
+    assert report.findings[0] == report.jury.findings[0]
