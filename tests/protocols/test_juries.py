@@ -10,7 +10,7 @@ import umpirical
 from tests.protocols.agent.agent_studies import write_study as agent_study
 from tests.protocols.pairs.pair_studies import write_study as pairs_study
 from umpirical.cli import main
-from umpirical.domain.errors import UsageError
+from umpirical.domain.errors import UmpiricalError, UsageError
 from umpirical.protocols.jury_record import Jury
 from umpirical.reports.decision import EXIT_CODES
 from umpirical.study.jury import seat_jury
@@ -234,3 +234,70 @@ def test_runs_of_two_protocols_are_refused_and_python_returns_the_report_of_one(
     report = umpirical.jury(runs, folder=tmp_path)
     assert report.record.format == "judge-stress/2"
     assert report.findings[0] == report.jury.findings[0]
+
+
+def with_jury(study, jury):
+    file = study / "umpirical.yaml"
+    file.write_text(file.read_text() + f"juries:\n  - {jury}\n")
+    return study
+
+
+PANEL = "{name: panel, members: [a, b, c]}"
+
+
+def test_a_jury_in_a_study_is_asked_by_asking_its_members_once(tmp_path, capsys):
+    judges = {name: FIVE[name] for name in "abcd"}
+    study = with_jury(graded_study(tmp_path / "study", "ordinal", judges), PANEL)
+    [*members, panel] = umpirical.run(study, judges=["panel"], progress=False, trust=True)
+    assert [each.judge for each in members] == ["a", "b", "c"]
+    assert panel.judge == "panel"
+    assert panel.folder == study / "juries" / "panel"
+    assert panel.record.spend.calls == sum(member.record.spend.calls for member in members)
+    jury = Jury.model_validate_json((panel.folder / "jury.json").read_text())
+    assert (jury.rule, [member.name for member in jury.members]) == ("median", ["a", "b", "c"])
+    assert {member.run for member in jury.members} == {member.folder.name for member in members}
+    alone = seat_jury([member.folder for member in members], tmp_path)
+    assert alone.report.judge.fingerprint == panel.record.judge.fingerprint
+    assert alone.report.measures == panel.record.measures
+    # All judges: only the one that was not a member is asked now.
+    with pytest.raises(SystemExit) as stop:
+        main(["run", str(study), "--yes", "--json"])
+    said = json.loads(capsys.readouterr().out)
+    assert [each["judge"] for each in said] == ["a", "b", "c", "d", "panel"]
+    assert said[-1]["findings"][0].startswith("Closeness to the labels of 3 judges by median: ")
+    assert stop.value.code in {0, 3, 4}
+    assert len(list((study / "runs").iterdir())) == 4
+    with pytest.raises(SystemExit) as stop:
+        main(["gate", str(panel.folder / "stress.json")])
+    assert stop.value.code == EXIT_CODES[panel.record.decision.verdict]
+
+
+@pytest.mark.parametrize(
+    ("jury", "said"),
+    [
+        ("{name: panel, members: [a, b]}", "at least 3"),
+        ("{name: panel, members: [a, b, x]}", "'x' is not a judge of this study"),
+        ("{name: panel, members: [a, b, b]}", "a member is listed twice"),
+        ("{name: a, members: [a, b, c]}", "two judges are named a"),
+        ("{name: panel, members: [a, b, c], rule: mean}", "cannot vote by mean"),
+        ("{name: panel, members: [a, b, c], rule: vote}", "rule"),
+        ("{name: ../panel, members: [a, b, c]}", "name"),
+    ],
+)
+def test_a_jury_that_could_not_vote_is_refused_before_anything_is_asked(jury, said, tmp_path):
+    study = with_jury(graded_study(tmp_path / "study", "ordinal", {name: FIVE[name] for name in "abc"}), jury)
+    with pytest.raises(UmpiricalError, match=said):
+        umpirical.run(study, progress=False, trust=True)
+    assert not (study / "runs").exists()
+
+
+def test_a_jury_waits_for_its_members(tmp_path, capsys):
+    judges = {"a": (0, 0), "b": (0, 0), "c": (0, 1)}
+    study = with_jury(graded_study(tmp_path / "study", "ordinal", judges), PANEL)
+    with pytest.raises(SystemExit) as stop:
+        main(["run", str(study), "--yes", "--trust"])
+    found = capsys.readouterr()
+    # The preflight stops a judge that cannot be read. The others are measured, and there is no jury of them.
+    assert "jury panel is not tested: c must be complete first" in found.err
+    assert stop.value.code not in {0, 3, 4}
+    assert not (study / "juries").exists()

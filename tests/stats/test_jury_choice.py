@@ -97,6 +97,8 @@ def test_a_held_out_figure_does_not_flatter_in_many_runs(shape):
     error = found.held_out.std() / np.sqrt(600)
     assert found.naive.mean() > 5 * found.naive.std() / np.sqrt(600)
     assert abs(found.held_out.mean()) < 0.01
+    assert found.held.mean(axis=0).min() >= 0.93
+    assert found.held.mean(axis=0).max() <= 0.97
     assert abs(found.held_out.mean()) < 3.5 * error
 
 

@@ -22,6 +22,7 @@ from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.scoring_methods import calibration_tasks
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, GivenWinner, NoPreference, SameVerdict, Stimulus
 from umpirical.domain.trials import BASELINE, Order, Presentation, Trial
+from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.protocols.jury_record import JurorRecord, Jury, MeasureName, SharedErrors, findings
 from umpirical.protocols.protocol import CombinesJudges, JuryTerms
@@ -159,10 +160,10 @@ class VoteKeeper:
         return key
 
 
-def read_members(runs: Sequence[Path], protocol: CombinesJudges[Any]) -> SharedCalls:
-    """Reads the runs of a jury's members. Raises UsageError if they cannot vote on the same questions."""
+def read_members(runs: Sequence[Path], protocol: CombinesJudges[Any], rule: str | None = None) -> SharedCalls:
+    """Reads the runs of a jury's members. Raises UsageError if they cannot vote on the same questions by this rule."""
     opened = [open_run(run) for run in runs]
-    refuse_no_jury(opened, protocol)
+    refuse_no_jury(opened, protocol.jury, rule)
     kept, members = [], []
     for run in opened:
         one = VoteKeeper(protocol.jury, run.judge.scale)
@@ -196,7 +197,7 @@ def share_calls(members: Sequence[Member], kept: Sequence[VoteKeeper]) -> Shared
     )
 
 
-def refuse_no_jury(runs: Sequence[Run], protocol: CombinesJudges[Any]) -> None:
+def refuse_no_jury(runs: Sequence[Run], terms: JuryTerms, rule: str | None) -> None:
     """Raises if these judges are no jury."""
     same = "measure all judges in one study, or with the same size and seed"
     if len({run.folder.resolve() for run in runs}) < len(runs):
@@ -204,18 +205,25 @@ def refuse_no_jury(runs: Sequence[Run], protocol: CombinesJudges[Any]) -> None:
     if len({run.manifest["fingerprint"] for run in runs}) < len(runs):
         message = "two runs are of the same judge"
         raise UsageError(message, fix=f"name one run of each judge: {', '.join(run.name for run in runs)}")
-    if other := [run.name for run in runs if run.judge.kind not in protocol.jury.kinds]:
-        message = f"{', '.join(other)}: the judge does not compare two answers"
-        raise UsageError(message, fix="name runs of judges that compare")
-    if len({run.judge.kind for run in runs}) > 1:
-        graders = ", ".join(run.name for run in runs if run.judge.kind == "grade")
-        raise UsageError(f"{graders}: the judge grades, and others compare", fix="name runs of judges that do the same")
-    if len({run.judge.scale for run in runs}) > 1:
-        raise UsageError("the judges grade on different scales", fix="give all judges of the study the same scale")
+    refuse_unlike([run.judge for run in runs], terms, rule)
     if len({run.stimuli.digest for run in runs}) > 1:
         raise UsageError("the judges were run on different test cases", fix=same)
     if not all(BASELINE in run.manifest["variants"] for run in runs):
         raise UsageError("a judge was not run with its own prompt", fix=same)
+
+
+def refuse_unlike(judges: Sequence[JudgeSpec], terms: JuryTerms, rule: str | None = None) -> None:
+    """Raises if judges cannot vote together, or not by this rule."""
+    if other := [judge.name for judge in judges if judge.kind not in terms.kinds]:
+        message = f"{', '.join(other)}: the judge does not compare two answers"
+        raise UsageError(message, fix="name judges that compare")
+    if len({judge.kind for judge in judges}) > 1:
+        graders = ", ".join(judge.name for judge in judges if judge.kind == "grade")
+        raise UsageError(f"{graders}: the judge grades, and others compare", fix="name judges that do the same")
+    if len({judge.scale for judge in judges}) > 1:
+        raise UsageError("the judges grade on different scales", fix="give all judges of the study the same scale")
+    if rule is not None and rule not in (rules := vote_scale(judges[0].scale).rules):
+        raise UsageError(f"these judges cannot vote by {rule}", fix=f"choose one of {', '.join(rules)}")
 
 
 def _right(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> float:
@@ -259,8 +267,6 @@ class Seated:
 def seat(shared: SharedCalls, rule: str | None, *, choose: bool, budget: Decimal | None) -> Seated:
     """Seats all judges, or the best jury among them; one half of the clusters settles what is learned or chosen."""
     rules = shared.ballots.scale.rules
-    if rule is not None and rule not in rules:
-        raise UsageError(f"these judges cannot vote by {rule}", fix=f"choose one of {', '.join(rules)}")
     everybody, half = tuple(range(len(shared.members))), shared.half
     settled_on = shared.known.among(shared.numbers_of(half))
     if not choose:

@@ -10,8 +10,7 @@ from umpirical.measures.catalogue import Scale
 from umpirical.reports import numbers
 from umpirical.reports.pages import plain, quoted
 from umpirical.reports.record import ResultRecord, Strict
-
-RuleName = Literal["majority", "weighted", "dawid-skene", "median", "mean"]
+from umpirical.stats.juries import RuleName
 
 MeasureName = Literal["balanced accuracy", "accuracy", "closeness"]
 
@@ -53,8 +52,8 @@ class Jury(Strict):
     )
     measure: MeasureName = Field(
         default="balanced accuracy",
-        description="The measure in `accuracy`. Balanced accuracy: calls with a better answer and calls without one have the "
-        "same weight. Closeness: 1 minus the mean distance from the label, as a share of the scale.",
+        description="The measure in `accuracy`. Balanced accuracy: calls with a better answer and calls without one "
+        "have the same weight. Closeness: 1 minus the mean distance from the label, as a share of the scale.",
     )
     accuracy: ResultRecord = Field(description="How right its verdicts are.")
     without_verdict: int = Field(

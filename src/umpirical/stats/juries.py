@@ -8,7 +8,7 @@ for a tie.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ ROUNDS = 500
 
 SETTLED = 1e-9
 """The largest change of a posterior at which these stop."""
+
+RuleName = Literal["majority", "weighted", "dawid-skene", "median", "mean"]
 
 Votes = NDArray[np.float64] | NDArray[np.int64]
 Floats = NDArray[np.float64]

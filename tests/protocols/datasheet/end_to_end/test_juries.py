@@ -125,8 +125,8 @@ def test_unreadable_answers_are_no_votes_and_make_no_verdict(runs, shared, tmp_p
 def test_a_jury_without_a_quorum_is_counted_as_unparsed(runs, tmp_path, monkeypatch):
     from umpirical.study import jury
 
-    def silenced(paths, protocol):
-        found = read_members(paths, protocol)
+    def silenced(paths, protocol, rule):
+        found = read_members(paths, protocol, rule)
         votes = found.ballots.votes.copy()
         votes[: len(votes) // 2] = NO_VOTE
         return replace(found, ballots=replace(found.ballots, votes=votes))
