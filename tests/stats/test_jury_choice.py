@@ -87,7 +87,7 @@ def test_a_held_out_figure_does_not_flatter_a_chosen_jury_and_the_naive_one_does
     found = Simulated(shape, 24, 4, clusters=CLUSTERS[shape])
     assert abs(found.held_out.mean()) < 4 * found.held_out.std() / np.sqrt(24)
     assert found.naive.mean() > found.held_out.mean()
-    assert found.held.mean(axis=0).min() >= 0.85
+    assert found.held.mean(axis=0).min() >= 0.75
 
 
 @pytest.mark.slow
