@@ -2,17 +2,23 @@
 
 import csv
 import json
+from decimal import Decimal
 from statistics import mean, median_low
 
 import pytest
 
 import umpirical
 from tests.protocols.agent.agent_studies import write_study as agent_study
+from tests.protocols.datasheet.cost_samples import priced
 from tests.protocols.pairs.pair_studies import write_study as pairs_study
 from umpirical.cli import main
 from umpirical.domain.errors import UmpiricalError, UsageError
+from umpirical.domain.measures import Estimate, Interval
+from umpirical.protocols.costs import cost_curve, point_price
 from umpirical.protocols.jury_record import Jury
+from umpirical.protocols.stress.comparison import StressComparison, render_stress_comparison_html
 from umpirical.reports.decision import EXIT_CODES
+from umpirical.reports.record import record_json
 from umpirical.study.jury import seat_jury
 
 ITEMS = 24
@@ -234,6 +240,39 @@ def test_runs_of_two_protocols_are_refused_and_python_returns_the_report_of_one(
     report = umpirical.jury(runs, folder=tmp_path)
     assert report.record.format == "judge-stress/2"
     assert report.findings[0] == report.jury.findings[0]
+
+
+def test_a_comparison_says_what_the_same_jury_costs_for_how_right_it_is(graded):
+    """The cost section hears the same calls as a jury, so both come to the same accuracy."""
+    scale, runs = graded
+    found = umpirical.compare(*runs).record
+    [study] = found.studies
+    options = {one.sign: one for one in study.costs.options}
+    assert [one.kind for one in study.costs.options].count("jury") == 11
+    jury = umpirical.jury(runs).jury
+    assert options["jury of 5"].accuracy == jury.accuracy
+    assert options["a"].accuracy == jury.members[0].accuracy
+    assert options["a"].standing == "apart"
+    assert study.costs.findings == [f"{n} is not ranked: {options[n].price.why_not}" + "." for n in "abcde"]
+    grades = [SCALES[scale][1][number % len(SCALES[scale][1])] for number in range(ITEMS)]
+    constant = {"binary": 0.5, "ordinal": 1 - mean(abs(int(g) - 3) for g in grades) / 4 if scale == "ordinal" else 0}
+    assert study.costs.baseline == pytest.approx(constant.get(scale, 0.8))
+    page = render_stress_comparison_html(found)
+    assert "Cost and accuracy" in page
+    assert StressComparison.model_validate_json(record_json(found)) == found
+
+
+def test_an_interval_of_half_the_width_takes_four_times_the_items_and_dollars():
+    limits = Interval(0.8, 0.9, method="test")
+    accuracy = Estimate(0.85, 85.0, 100, "call", limits, 50)
+    price = priced("2", calls=300)
+    steps, why = cost_curve(price, accuracy, 300, is_rate=False)
+    found = {step.half_width: (step.families, step.calls, step.dollars[1]) for step in steps}
+    assert why == ""
+    assert found[0.05] == (50, 300, Decimal("0.6"))
+    assert found[0.1][0] == 13
+    assert found[0.01] == (1250, 7500, Decimal(15))
+    assert point_price(price, accuracy, 0.75).most == Decimal("0.2")
 
 
 def with_jury(study, jury):

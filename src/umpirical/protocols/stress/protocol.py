@@ -11,8 +11,8 @@ from umpirical.datasets.spec import ColumnsSpec, LimitsSpec
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Measure
-from umpirical.domain.stimuli import ORIGINAL, Attempt, Stimulus
-from umpirical.domain.trials import BASELINE, Trial
+from umpirical.domain.stimuli import Attempt
+from umpirical.domain.trials import BASELINE
 from umpirical.judges.prompt import StudyTexts, columns_of, prompt_text, resolve_prompts
 from umpirical.judges.simulated.profiles import EXAMINER_PROFILES
 from umpirical.judges.spec import JudgeSpec
@@ -24,7 +24,6 @@ from umpirical.protocols.protocol import (
     DecidesByPolicy,
     Documents,
     HoldsToChecks,
-    JuryTerms,
     NewStudy,
     PlannedCounts,
     Protocol,
@@ -46,6 +45,7 @@ from umpirical.protocols.stress.report import FACTS, held_to, read_stress, stres
 from umpirical.protocols.stress.responses import ResponsesWriting, responses_left
 from umpirical.protocols.stress.spec import (
     HARNESS_NAMES,
+    JURY,
     RUBRIC_PLACEHOLDER,
     SYNTHETIC,
     StressSpec,
@@ -228,12 +228,6 @@ LONGEST_TEXT = 200_000
 """Most bytes of an instruction or a rubric."""
 
 
-def _shows_agreement(trial: Trial, stimulus: Stimulus) -> bool:
-    """Whether a call is about a labeled item as it is, by the judge's own prompt and settings."""
-    way = trial.presentation
-    return stimulus.family == ORIGINAL and bool(stimulus.gold) and way.seed is None and not (way.sampling or way.prompt)
-
-
 class StressProtocol(
     Protocol[StressStudy, StressReport],
     CombinesJudges[StressReport],
@@ -252,12 +246,7 @@ class StressProtocol(
     spec = StressStudySpec
     record = StressReport
     facts = FACTS
-    jury = JuryTerms(
-        of="items",
-        about="The results are about these items, and only as good as their labels.",
-        hears=lambda *_: True,
-        knows=_shows_agreement,
-    )
+    jury = JURY
     answer_key = "umpirical.protocols.stress.design:answer_key"
 
     def open(self, spec: StressStudySpec, folder: Path, *, outside: bool) -> StressStudy:
