@@ -2,9 +2,11 @@
 
 import csv
 import json
+from dataclasses import replace
 from decimal import Decimal
 from statistics import mean, median_low
 
+import numpy as np
 import pytest
 
 import umpirical
@@ -15,10 +17,13 @@ from umpirical.cli import main
 from umpirical.domain.errors import UmpiricalError, UsageError
 from umpirical.domain.measures import Estimate, Interval
 from umpirical.protocols.costs import cost_curve, point_price
+from umpirical.protocols.jury import read_members
 from umpirical.protocols.jury_record import Jury
 from umpirical.protocols.stress.comparison import StressComparison, render_stress_comparison_html
+from umpirical.protocols.stress.protocol import STRESS
 from umpirical.reports.decision import EXIT_CODES
 from umpirical.reports.record import record_json
+from umpirical.stats.juries import NO_VOTE
 from umpirical.study.jury import seat_jury
 
 ITEMS = 24
@@ -53,7 +58,7 @@ def grade(name, wrong, silent, response):
 """
 
 
-def graded_study(folder, scale, judges, *, labels=True):
+def graded_study(folder, scale, judges):
     """A study of functions that are wrong on a share of the items, by one step, and silent on another."""
     folder.mkdir(parents=True, exist_ok=True)
     words, grades = SCALES[scale]
@@ -61,18 +66,17 @@ def graded_study(folder, scale, judges, *, labels=True):
         rows = csv.writer(file)
         rows.writerow(["id", "task", "response", "label"])
         for number in range(ITEMS):
-            label = grades[number % len(grades)] if labels else ""
+            label = grades[number % len(grades)]
             rows.writerow([number, f"Task {number}", f"This is {number} of many answers.", label])
     code = JUDGE.format(grades=grades)
     for name, (wrong, silent) in judges.items():
         code += f"def {name}(task, response):\n    return grade({name!r}, {wrong}, {silent}, response)\n\n\n"
     (folder / "judge.py").write_text(code)
-    label = ", label: label" if labels else ""
     listed = "".join(
         f"  - {{name: {name}, kind: grade, callable: 'judge.py:{name}', scale: {{{words}}}}}\n" for name in judges
     )
     (folder / "umpirical.yaml").write_text(
-        f"study: s\ndataset:\n  path: data.csv\n  columns: {{task: task, response: response, id: id{label}}}\n"
+        f"study: s\ndataset:\n  path: data.csv\n  columns: {{task: task, response: response, id: id, label: label}}\n"
         f"  scale: {{{words}}}\nstress: {{tests: [inline-spacing]}}\njudges:\n{listed}"
     )
     return folder
@@ -82,7 +86,8 @@ def measured(study):
     return [report.folder for report in umpirical.run(study, progress=False, trust=True)]
 
 
-FIVE = {"a": (0.3, 0), "b": (0.3, 0), "c": (0.25, 0), "d": (0.3, 0.2), "e": (0.4, 0)}
+JUDGES = {"a": (0.3, 0), "b": (0.3, 0), "c": (0.25, 0), "d": (0.3, 0.2)}
+"""How often each is wrong, and how often it says nothing."""
 
 
 def expected(scale, verdict_of):
@@ -91,7 +96,7 @@ def expected(scale, verdict_of):
     exec(JUDGE.format(grades=labels), words)  # noqa: S102  # the code above
     right, none = 0.0, 0
     for number in range(ITEMS):
-        said = [words["grade"](name, *how, f"This is {number} of many answers.") for name, how in FIVE.items()]
+        said = [words["grade"](name, *how, f"This is {number} of many answers.") for name, how in JUDGES.items()]
         verdict, gold = verdict_of([each for each in said if each != "no idea"]), labels[number % len(labels)]
         if verdict is None:
             none += 1
@@ -124,7 +129,7 @@ RULES_OF = {
 
 @pytest.fixture(scope="module", params=SCALES)
 def graded(request, tmp_path_factory):
-    study = graded_study(tmp_path_factory.mktemp(request.param) / "study", request.param, FIVE)
+    study = graded_study(tmp_path_factory.mktemp(request.param) / "study", request.param, JUDGES)
     return request.param, measured(study)
 
 
@@ -151,11 +156,11 @@ def test_judges_that_grade_vote_as_their_scale_allows_and_the_report_is_about_th
         assert agreed.numerator == pytest.approx(right * ITEMS)
         assert agreed.denominator == ITEMS - none
     assert result_of(found.report, "change-rate", "inline-spacing").denominator > 0
-    assert found.report.judge.model == f"jury, {rule}: a, b, c, d, e"
+    assert found.report.judge.model == f"jury, {rule}: a, b, c, d"
     assert found.report.judge.scale == found.report.dataset.scale.replace("interval: ", "")
     assert not any(one.true_value for one in found.report.measures)
     assert found.decision.exit_code == EXIT_CODES[found.report.decision.verdict]
-    assert "jury-a-b-c-d-e" in found.documents.html.read_text()
+    assert "jury-a-b-c-d" in found.documents.html.read_text()
     assert Jury.model_validate_json(found.record.read_text()) == found.jury
 
 
@@ -175,16 +180,24 @@ def test_a_rule_that_makes_no_sense_for_the_scale_is_refused(graded, tmp_path):
         seat_jury(runs, tmp_path, rule=wrong)
 
 
-def test_most_members_must_vote_and_items_without_labels_choose_nothing(tmp_path):
-    silent = {"a": (0, 0), "b": (0, 0.4), "c": (0, 0.4)}
-    found = seat_jury(measured(graded_study(tmp_path / "silent", "ordinal", silent)), tmp_path)
-    # Whoever answers is right, so only calls without a quorum are lost.
-    assert found.jury.without_verdict
-    assert found.jury.accuracy.value == pytest.approx(1 - found.jury.without_verdict / found.jury.accuracy.denominator)
-    assert {one.why for one in found.report.trouble} == {"no more than half of the jury gave a verdict"}
-    unlabeled = measured(graded_study(tmp_path / "unlabeled", "ordinal", dict.fromkeys("abc", (0.2, 0)), labels=False))
+def test_most_members_must_vote_and_calls_without_a_right_answer_choose_nothing(graded, tmp_path, monkeypatch):
+    scale, runs = graded
+    if scale != "ordinal":
+        return
+    read = read_members(runs, STRESS)
+    assert (read.ballots.votes[:, 3] == NO_VOTE).any()
+    votes = read.ballots.votes.copy()
+    votes[: len(votes) // 2, :2] = NO_VOTE
+    silent = replace(read, ballots=replace(read.ballots, votes=votes))
+    monkeypatch.setattr("umpirical.study.jury.read_members", lambda *_: silent)
+    found = seat_jury(runs, tmp_path)
+    [trouble] = found.report.trouble
+    assert trouble.why == "no more than half of the jury gave a verdict"
+    assert trouble.count >= len(votes) // 2
+    unknown = replace(read, ballots=replace(read.ballots, truth=np.full(len(votes), NO_VOTE)))
+    monkeypatch.setattr("umpirical.study.jury.read_members", lambda *_: unknown)
     with pytest.raises(UsageError, match="share only 0 items with a known right answer"):
-        seat_jury(unlabeled, tmp_path)
+        seat_jury(runs, tmp_path)
 
 
 def test_judges_of_labeled_pairs_are_a_jury_with_a_report_on_pairs(tmp_path, monkeypatch, capsys):
@@ -248,12 +261,12 @@ def test_a_comparison_says_what_the_same_jury_costs_for_how_right_it_is(graded):
     found = umpirical.compare(*runs).record
     [study] = found.studies
     options = {one.sign: one for one in study.costs.options}
-    assert [one.kind for one in study.costs.options].count("jury") == 11
+    assert [one.kind for one in study.costs.options].count("jury") == 5
     jury = umpirical.jury(runs).jury
-    assert options["jury of 5"].accuracy == jury.accuracy
+    assert options["jury of 4"].accuracy == jury.accuracy
     assert options["a"].accuracy == jury.members[0].accuracy
     assert options["a"].standing == "apart"
-    assert study.costs.findings == [f"{n} is not ranked: {options[n].price.why_not}" + "." for n in "abcde"]
+    assert study.costs.findings == [f"{n} is not ranked: {options[n].price.why_not}" + "." for n in "abcd"]
     grades = [SCALES[scale][1][number % len(SCALES[scale][1])] for number in range(ITEMS)]
     constant = {"binary": 0.5, "ordinal": 1 - mean(abs(int(g) - 3) for g in grades) / 4 if scale == "ordinal" else 0}
     assert study.costs.baseline == pytest.approx(constant.get(scale, 0.8))
@@ -285,7 +298,7 @@ PANEL = "{name: panel, members: [a, b, c]}"
 
 
 def test_a_jury_in_a_study_is_asked_by_asking_its_members_once(tmp_path, capsys):
-    judges = {name: FIVE[name] for name in "abcd"}
+    judges = {name: JUDGES[name] for name in "abcd"}
     study = with_jury(graded_study(tmp_path / "study", "ordinal", judges), PANEL)
     [*members, panel] = umpirical.run(study, judges=["panel"], progress=False, trust=True)
     assert [each.judge for each in members] == ["a", "b", "c"]
@@ -324,7 +337,7 @@ def test_a_jury_in_a_study_is_asked_by_asking_its_members_once(tmp_path, capsys)
     ],
 )
 def test_a_jury_that_could_not_vote_is_refused_before_anything_is_asked(jury, said, tmp_path):
-    study = with_jury(graded_study(tmp_path / "study", "ordinal", {name: FIVE[name] for name in "abc"}), jury)
+    study = with_jury(graded_study(tmp_path / "study", "ordinal", {name: JUDGES[name] for name in "abc"}), jury)
     with pytest.raises(UmpiricalError, match=said):
         umpirical.run(study, progress=False, trust=True)
     assert not (study / "runs").exists()
