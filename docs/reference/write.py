@@ -86,6 +86,7 @@ SECTIONS = {
     "AgentStudySpec": "A study of agent judges",
     "PairsStudySpec": "A study of labeled pairs",
     "JudgeSpec": "A judge",
+    "JurySpec": "A jury",
     "ModelSpec": "A model",
     "TlsSpec": "Encrypted connections",
     "PriceSpec": "A price",

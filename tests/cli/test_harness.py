@@ -153,7 +153,9 @@ def test_several_judges_become_several(umpirical, tmp_path):
     )
     folder = tmp_path / "study"
     out = started(umpirical, folder, config)
-    assert "changed  admin.evaluation_config.aggregation_method" in out
+    assert re.search(r"changed  admin.evaluation_config.aggregation_method +umpirical jury \. --rule majority", out), (
+        out
+    )
     assert [judge.name for judge in read_study(folder, outside=True).spec.judges] == ["one", "two", "the-third"]
     own = read_study(folder / "own-models.yaml", outside=True).spec.judges
     assert [judge.model.name for judge in own] == [judge["model"] for judge in judges]

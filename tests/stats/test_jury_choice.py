@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.stats.juries import alike_ballots
+from tests.stats.juries import SHAPES, alike_ballots, protocol_ballots
+from umpirical.protocols.jury import accuracy_of, gain_of
 from umpirical.stats.differences import paired_difference
 from umpirical.stats.intervals import cluster_wilson
 from umpirical.stats.juries import NO_VOTE, TIE, Ballots, best_jury, fair_shares, fitted, majority
@@ -51,35 +52,54 @@ def test_a_budget_leaves_out_a_better_jury():
     assert cheap.accuracy < best.accuracy
 
 
-def optimism(runs: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """How much better than its true accuracy a chosen jury looks: where it was chosen, and on other clusters."""
-    rng = np.random.default_rng(seed)
-    naive, held_out = [], []
-    for _ in range(runs):
-        ballots = alike_ballots(rng, judges=6, calls=160, correlation=0.3, accuracy=0.75, clusters=16, spread=0.2)
-        chosen_on, reported = ballots.among(range(8)), ballots.among(range(8, 16))
-        found = best_jury(chosen_on, [1.0] * 6, budget=FREE, rules=["majority", "weighted"])
-        rule = fitted(chosen_on, found.rule).of(found.judges)
-        fresh = alike_ballots(rng, judges=6, calls=4_000, correlation=0.3, accuracy=0.75, clusters=400, spread=0.2)
-        true = accuracy(fresh, found.judges, rule)
-        naive.append(found.accuracy - true)
-        held_out.append(accuracy(reported, found.judges, rule) - true)
-    return np.array(naive), np.array(held_out)
+class Simulated:
+    """Many juries that are chosen on one half of a run's clusters, and reported on the other."""
+
+    def __init__(self, shape: str, runs: int, seed: int, *, clusters: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.naive, self.held_out, self.held = np.zeros(runs), np.zeros(runs), np.zeros((runs, 2), dtype=bool)
+        for number in range(runs):
+            ballots = protocol_ballots(rng, shape, clusters=clusters, judges=6)
+            chosen_on, reported = ballots.among(range(clusters // 2)), ballots.among(range(clusters // 2, clusters))
+            found = best_jury(chosen_on, [1.0] * 6, budget=FREE, rules=ballots.scale.rules)
+            rule = fitted(chosen_on, found.rule).of(found.judges)
+            fresh = protocol_ballots(rng, shape, clusters=20_000 // SHAPES[shape][1], judges=6)
+            true = accuracy(fresh, found.judges, rule)
+            verdicts, alone = rule.verdicts(reported.of(found.judges)), reported.votes[:, 0]
+            measured, gain = accuracy_of(verdicts, reported), gain_of(verdicts, alone, reported)
+            self.naive[number], self.held_out[number] = found.accuracy - true, measured.value - true
+            more = true - share_of(fresh.votes[:, 0], fresh)
+            for place, (result, value) in enumerate(((measured, true), (gain, more))):
+                self.held[number, place] = result.interval.low <= value <= result.interval.high
 
 
-def assert_only_the_naive_figure_flatters(runs: int, seed: int) -> None:
-    naive, held_out = optimism(runs, seed)
-    assert naive.mean() > 5 * naive.std() / np.sqrt(runs)
-    assert abs(held_out.mean()) < 3 * held_out.std() / np.sqrt(runs)
+def share_of(verdicts, ballots: Ballots) -> float:
+    right, total = fair_shares(verdicts, ballots)
+    return sum(right) / sum(total)
 
 
-def test_a_held_out_figure_does_not_flatter_a_chosen_jury_and_the_naive_one_does():
-    assert_only_the_naive_figure_flatters(60, 4)
+CLUSTERS = {"datasheet": 48, "pairs": 200, "agent": 60, "stress binary": 240, "stress ordinal": 240,
+            "stress interval": 240}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_held_out_figure_does_not_flatter_a_chosen_jury_and_the_naive_one_does(shape):
+    found = Simulated(shape, 24, 4, clusters=CLUSTERS[shape])
+    assert abs(found.held_out.mean()) < 4 * found.held_out.std() / np.sqrt(24)
+    assert found.naive.mean() > found.held_out.mean()
+    assert found.held.mean(axis=0).min() >= 0.75
 
 
 @pytest.mark.slow
-def test_a_held_out_figure_does_not_flatter_in_many_runs():
-    assert_only_the_naive_figure_flatters(600, 5)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_held_out_figure_does_not_flatter_in_many_runs(shape):
+    found = Simulated(shape, 600, 5, clusters=CLUSTERS[shape])
+    error = found.held_out.std() / np.sqrt(600)
+    assert found.naive.mean() > 5 * found.naive.std() / np.sqrt(600)
+    assert abs(found.held_out.mean()) < 0.01
+    assert found.held.mean(axis=0).min() >= 0.93
+    assert found.held.mean(axis=0).max() <= 0.97
+    assert abs(found.held_out.mean()) < 3.5 * error
 
 
 def coverage(runs: int, seed: int, *, spread: float) -> tuple[float, float]:

@@ -13,11 +13,12 @@ from umpirical.protocols.datasheet.draft import (
     read_rubric,
     write_draft,
 )
-from umpirical.protocols.datasheet.jury import Jury, seat_jury
 from umpirical.protocols.datasheet.scoring_methods import write_scoring_methods
 from umpirical.protocols.datasheet.spec import chosen_policy
+from umpirical.protocols.jury_record import Jury
 from umpirical.protocols.stress.comparison import StressComparison
 from umpirical.reports.record import Strict, record_json, schema_text
+from umpirical.study.jury import seat_jury
 
 __all__ = [
     "OTHERS",

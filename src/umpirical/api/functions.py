@@ -302,19 +302,19 @@ def jury(
     """Combine several judges tested on the same test cases into one, and test it. Makes no calls.
 
     `runs` are run folders, such as `Report.folder`, or studies (all of their runs). `rule` is majority, weighted or
-    dawid-skene. With `choose`, the best three to seven judges are selected, with the best rule if you name none, and
-    `budget` is the most dollars that 1,000 verdicts may cost. Weights and members are selected on half of the task
-    families; all results are about the other half. The datasheet and the jury's record are written below `folder`, by
-    default `juries` in the study, or in the working directory for runs of several studies.
+    dawid-skene; ordinal grades also have median, and interval grades only mean. With `choose`, the best three to seven
+    judges are selected, with the best rule if you name none, and `budget` is the most dollars that 1,000 verdicts may
+    cost. Weights and members are selected on half of the task families, prompts, items or transcripts; all results are
+    about the other half. The report and the jury's record are written below `folder`, by default `juries` in the study,
+    or in the working directory for runs of several studies.
     """
-    from umpirical.protocols.datasheet.jury import seat_jury
-    from umpirical.protocols.datasheet.protocol import DATASHEET
+    from umpirical.study.jury import seat_jury
     from umpirical.study.results import find_runs, shared_study
 
     found = [run for target in runs for run in find_runs(target).runs]
     place = shared_study(found) / "juries" if folder is None else Path(folder)
     seated = seat_jury(found, place, rule=rule, choose=choose, budget=in_dollars("budget", budget))
-    return JuryReport(DATASHEET, seated.datasheet, seated.documents.json.parent, seated.jury)
+    return JuryReport(seated.protocol, seated.report, seated.documents.json.parent, seated.jury)
 
 
 @of_file(CorrectionOptions)

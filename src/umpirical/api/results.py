@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from umpirical.protocols.datasheet.jury import Jury
-    from umpirical.protocols.datasheet.record import Datasheet
+    from umpirical.protocols.jury_record import Jury
 
 
 RecordT_co = TypeVar("RecordT_co", bound=Record, covariant=True)
@@ -264,10 +263,10 @@ def framed(page: str, title: str) -> str:
     return f'<iframe sandbox srcdoc="{inside}" style="{style}" title="{name}"></iframe>'
 
 
-class JuryReport(Report["Datasheet"]):
-    """A measured jury: its datasheet, as that of a judge, and what is to be said of a jury alone."""
+class JuryReport(Report[Record]):
+    """A measured jury: the report on it, as on a judge, and what is to be said of a jury alone."""
 
-    def __init__(self, protocol: Protocol[Any, Any], record: "Datasheet", folder: Path, jury: "Jury") -> None:
+    def __init__(self, protocol: Protocol[Any, Any], record: Record, folder: Path, jury: "Jury") -> None:
         super().__init__(protocol, record, folder)
         self.jury: Jury = jury
         """Its members, their accuracy and its own, how far they err together, and what it costs."""

@@ -155,6 +155,8 @@ def lost_summaries(lost: "Mapping[str, UmpiricalError]") -> list[dict[str, Any]]
 def _show(result: "FinishedRun") -> None:
     from umpirical.reports.smallest_differences import record_words
 
+    if result.jury:
+        say(f"{result.record.judge.name}  {result.record.judge.model}")
     if result.decision:
         say_verdict(result.decision.verdict, result.decision.line, indent="  ")
     for finding in result.findings:

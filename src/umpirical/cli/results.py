@@ -193,7 +193,9 @@ def compare_command(
 
 @click.command("jury")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
-@click.option("--rule", help="majority, weighted or dawid-skene. Default: majority, or the best one with --choose.")
+@click.option(
+    "--rule", help="majority, weighted, dawid-skene, median or mean. Default: by scale, or the best one with --choose."
+)
 @click.option("--choose", is_flag=True, help="Choose the best three to seven of the judges.")
 @click.option("--budget", metavar="USD", callback=in_dollars, help="With --choose: the most 1,000 verdicts may cost.")
 @out_option("juries, in the study")
@@ -206,12 +208,13 @@ def jury_command(
     out: Path | None,
     as_json: bool,  # noqa: FBT001
 ) -> int:
-    """Combine several tested judges into one, and write its datasheet.
+    """Combine several tested judges into one, and write its report.
 
     TARGET is a run folder, the name of a run or a judge, or a study (all of its runs).
 
-    Weights and members are selected on half of the task families. All results are about the held-out half. Exit codes
-    are those of `umpirical report`.
+    The default rule is majority, for ordinal grades median and for interval grades mean. Weights and members are
+    selected on half of the task families, prompts, items or transcripts. All results are about the held-out half. Exit
+    codes are those of `umpirical report`.
     """
     from umpirical.api.extras import seat_jury
     from umpirical.reports.record import record_json

@@ -17,6 +17,8 @@ from umpirical.models.spec import ADAPTERS, ModelSpec
 Prompt = str | tuple[Message, ...]
 """A text that is sent as one user message, or messages. In a study file, a text is the name of a file."""
 
+JUDGE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+
 LONGEST_WORD = 4096
 """Characters of a word in a command."""
 
@@ -27,7 +29,7 @@ class JudgeSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     name: str = Field(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+        pattern=JUDGE_NAME,
         description="The name in folders, reports and commands: letters, digits, dots, underscores, hyphens.",
     )
     kind: JudgeKind = Field(

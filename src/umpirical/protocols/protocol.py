@@ -26,7 +26,7 @@ from umpirical.domain.stimuli import GateResult, Stimulus
 from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.domain.trials import Trial
 from umpirical.judges.judge import Judge
-from umpirical.judges.spec import JudgeSpec
+from umpirical.judges.spec import JUDGE_NAME, JudgeSpec
 from umpirical.measures.counting.judgments import counting
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.writing import ReviewTerms, Writing
@@ -35,9 +35,10 @@ from umpirical.reports.gate import HeldCheck, own_checks
 from umpirical.reports.policy import NamedPolicy, Shelf
 from umpirical.reports.record import Record, record_json, schema_text, why_unfinished
 from umpirical.reports.tiles import Tile
-from umpirical.runs.judgments import Facts
+from umpirical.runs.judgments import Facts, Reading
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
+from umpirical.stats.juries import LEAST, RuleName
 from umpirical.store.files import write_text
 from umpirical.store.stimulus_sets import StimulusSet
 
@@ -57,6 +58,19 @@ class DesignSpec(BaseModel):
     )
 
 
+class JurySpec(BaseModel):
+    """A jury of judges: each question is put to all members, and their vote is the verdict."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=JUDGE_NAME, description="The name in folders, reports and commands, as of a judge.")
+    members: tuple[str, ...] = Field(min_length=LEAST, description="Judges of the study, by name.")
+    rule: RuleName | None = Field(
+        default=None,
+        description="How they vote. Default: majority; for ordinal grades median, for interval grades mean.",
+    )
+
+
 class StudySpec(BaseModel):
     """What the user writes, whatever the protocol: which judges are measured. A protocol adds keys of its own."""
 
@@ -66,14 +80,21 @@ class StudySpec(BaseModel):
     protocol: str | None = Field(default=None, description="Protocol of the study. Default: detected from its keys.")
     seed: int = Field(default=1, description="Random seed.")
     judges: list[JudgeSpec] = Field(min_length=1)
+    juries: tuple[JurySpec, ...] = Field(default=(), description="Juries of these judges, each tested as one judge.")
     design: DesignSpec = DesignSpec()
     concurrency: int = Field(default=16, ge=1, le=4096, description="Maximum number of calls at the same time.")
 
     @model_validator(mode="after")
     def _distinct(self) -> "StudySpec":
-        names = [judge.name for judge in self.judges]
+        judges = [judge.name for judge in self.judges]
+        names = [*judges, *(jury.name for jury in self.juries)]
         if doubled := {name for name in names if names.count(name) > 1}:
             raise ValueError(f"two judges are named {', '.join(sorted(doubled))}")
+        for jury in self.juries:
+            if unknown := [name for name in jury.members if name not in judges]:
+                raise ValueError(f"jury {jury.name}: {unknown[0]!r} is not a judge of this study")
+            if len(set(jury.members)) < len(jury.members):
+                raise ValueError(f"jury {jury.name}: a member is listed twice")
         return self
 
 
@@ -99,6 +120,12 @@ class Study(Generic[SpecT_co]):
     def command(self, judge: str) -> str:
         policy = f" --policy {shlex.quote(self.policy)}" if isinstance(self.policy, str) and self.policy else ""
         return self.commands.get(judge, f"umpirical run --judge {judge}") + policy
+
+    def chosen(self, names: Sequence[str]) -> list[JudgeSpec]:
+        """Returns the named judges, and the members of the named juries; all judges if there are no names."""
+        juries = {jury.name: jury.members for jury in self.spec.juries}
+        wanted = [member for name in names for member in juries.get(name, (name,))]
+        return [self.judge(name) for name in dict.fromkeys(wanted)] if names else list(self.spec.judges)
 
     def judge(self, name: str) -> JudgeSpec:
         for judge in self.spec.judges:
@@ -592,6 +619,36 @@ class FollowsUp(OptionalPart, Generic[RecordT]):
     @abstractmethod
     def more(self, run: Run, record: RecordT) -> FollowUp:
         """Returns what to ask so that a decision left open is settled. Raises UsageError if nothing would."""
+
+
+@dataclass(frozen=True, slots=True)
+class JuryTerms:
+    """What the judges of a protocol vote on as a jury, besides prompt variants, which a jury has none of."""
+
+    of: str
+    """What is divided into a half to choose and learn by and a half for results, in the plural: `task families`."""
+    about: str
+    """What the results are about, in a sentence."""
+    hears: Callable[[Trial, Stimulus], bool]
+    """Whether a jury is measured on a call."""
+    knows: Callable[[Trial, Stimulus], bool] = lambda *_: True
+    """Whether a call that it hears says how good a judge is: what is right is known, and is not that of another."""
+    kinds: tuple[JudgeKind, ...] = ("compare", "grade")
+    """The kinds of judges that may be members."""
+
+
+class CombinesJudges(OptionalPart, Generic[RecordT]):
+    """Several of its judges can be measured as one, a jury."""
+
+    lacking = "protocol {name} cannot combine judges into a jury"
+    instead = "to show one judge: umpirical report"
+
+    jury: ClassVar[JuryTerms]
+    facts: Facts
+
+    @abstractmethod
+    def of_judgments(self, run: Run, reading: Reading) -> RecordT:
+        """Returns the record of the judgments in a file. `run` is what they are about: its responses are not read."""
 
 
 class ShowsSideBySide(OptionalPart, Generic[RecordT]):

@@ -8,6 +8,13 @@ from umpirical.reports.decision import VerdictRecord
 from umpirical.reports.overview import CheckRow, Step, worst_first
 from umpirical.reports.record import Record, why_unfinished
 
+OF_JURY = "Measure the members of the jury on more data. A jury has no calls of its own."
+
+
+def is_jury(record: Record) -> bool:
+    """Whether a record is about the votes of several judges."""
+    return record.run.command.startswith("umpirical jury")
+
 
 def next_steps(
     record: Record, decision: VerdictRecord, rows: Sequence[CheckRow], hints: Mapping[str, str], *, data: str
@@ -16,6 +23,8 @@ def next_steps(
 
     `hints` say what may help against a failed check, by measure. `data` says how to get more of it.
     """
+    if is_jury(record):
+        return [Step(OF_JURY)]
     run = shlex.quote(f"runs/{record.judge.name}-{record.run.id}")
     again = shlex.join(command_again(record.run.command))
     gate = f"umpirical gate {run}"

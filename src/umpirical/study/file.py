@@ -259,7 +259,7 @@ def judges_study(
         names = [judge.name for judge in known.spec.judges] if known else []
         chosen = [judge_entry(target, folder, names) for target in targets]
     try:
-        study = parse_study_data({**data, **keys, "judges": chosen}, folder)
+        study = parse_study_data({**data, **keys, "judges": chosen, "juries": ()}, folder)
     except ValidationError as error:
         problem = plain_problem(error.errors()[0])
         named = ", ".join(targets) or ", ".join(str(entry.get("name")) for entry in entries)

@@ -10,6 +10,7 @@ from typing import Any
 
 from umpirical.domain.errors import StoreError, UmpiricalError, UsageError
 from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_run, read_record
+from umpirical.protocols.jury_record import Jury
 from umpirical.protocols.protocol import (
     STUDY_FILE,
     DecidesByPolicy,
@@ -230,6 +231,8 @@ class FinishedRun:
     documents: Documents
     is_own: bool = True
     """Whether it is decided on by the policy that the run was made for."""
+    jury: Jury | None = None
+    """What is to be said of a jury alone, if it is one: its run is those of its members."""
 
     @property
     def decision(self) -> Decision | None:
@@ -238,6 +241,8 @@ class FinishedRun:
     @property
     def next_command(self) -> Command:
         """The command that may change the decision; empty if there is none."""
+        if self.jury is not None:
+            return ()
         may_settle = self.is_own or not has_enough(self.record)
         return next_command(self.folder, self.protocol, self.record) if may_settle else ()
 
@@ -250,7 +255,7 @@ class FinishedRun:
 
     @property
     def findings(self) -> list[str]:
-        return self.protocol.findings(self.record)
+        return [*(self.jury.findings if self.jury else ()), *self.protocol.findings(self.record)]
 
     def text(self) -> str:
         """Returns the record as in its JSON file."""

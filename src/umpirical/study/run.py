@@ -15,13 +15,12 @@ from typing import Protocol as Interface
 
 from umpirical.domain.bills import Bill
 from umpirical.domain.errors import SpendRefused, Terminated, UmpiricalError
-from umpirical.judges.spec import JudgeSpec
 from umpirical.models.money import FREE, CapReached, Ledger, Meter, Pricer
 from umpirical.models.outage import Outages
 from umpirical.models.prices import UNPRICED, TokenPrices
 from umpirical.models.spec import Calling
 from umpirical.protocols.catalogue import protocol_of_run
-from umpirical.protocols.protocol import AsksInRounds, FollowsUp, Study
+from umpirical.protocols.protocol import AsksInRounds, FollowsUp, JurySpec, Study
 from umpirical.runs.executor import (
     LOCAL,
     RAY,
@@ -42,6 +41,7 @@ from umpirical.runs.together import why_alone
 from umpirical.store.lock import one_at_a_time
 from umpirical.store.reuse import excluded_runs, reused_counts
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
+from umpirical.study.jury import refuse_juries, seat_jury
 from umpirical.study.preflight import Preflighting, PreflightPlan, call_preflight, plan_preflight
 from umpirical.study.prepare import PlanOptions, prepare_run
 from umpirical.study.results import FinishedRun, finished_run
@@ -140,13 +140,31 @@ def measure_judges(study: Study[Any], judges: Sequence[str], terms: Terms) -> It
     """
     # Before anything is made: an executor that is not there, or that cannot call one of the judges, or not in this way.
     _ = terms.calls.factory
-    for judge in _chosen(study, judges):
+    for judge in study.chosen(judges):
         check_judge(terms.calls.executor, judge)
     runs = plan_runs(study, judges, fresh=terms.fresh)
     if terms.planned is not None:
         for line in planning_remarks(study, runs):
             terms.planned(line)
-    yield from measure_runs(runs, study.spec.concurrency, terms)
+    finished = []
+    for each in measure_runs(runs, study.spec.concurrency, terms):
+        finished.append(each)
+        yield each
+    for jury in study.spec.juries:
+        if not judges or jury.name in judges:
+            yield from _as_one(study, jury, finished, terms)
+
+
+def _as_one(study: Study[Any], jury: JurySpec, measured: Sequence[FinishedRun], terms: Terms) -> Iterator[FinishedRun]:
+    """Yields the vote of judges that have been asked as a judge, unless a member lacks answers: that is told by it."""
+    folders = {each.record.judge.name: each.folder for each in measured if each.record.complete}
+    if lacking := [name for name in jury.members if name not in folders]:
+        if terms.planned is not None:
+            terms.planned(f"jury {jury.name} is not tested: {', '.join(lacking)} must be complete first")
+        return
+    runs = [folders[name] for name in jury.members]
+    seated = seat_jury(runs, study.folder / "juries", name=jury.name, rule=jury.rule)
+    yield FinishedRun(seated.record.parent, seated.protocol, seated.report, seated.documents, jury=seated.jury)
 
 
 def measure_runs(runs: Sequence[Run], concurrency: int, terms: Terms) -> Iterator[FinishedRun]:
@@ -250,14 +268,11 @@ class _Command:
 
 def plan_runs(study: Study[Any], judges: Sequence[str], *, fresh: bool = False) -> list[Run]:
     """Plans the runs of the named judges, or of all; if `fresh`, new runs that reuse no answers from earlier ones."""
-    chosen, options = _chosen(study, judges), PlanOptions(fresh=fresh)
+    chosen, options = study.chosen(judges), PlanOptions(fresh=fresh)
+    refuse_juries(study)
     with one_at_a_time(study.folder):
         stimuli = study.protocol.stimuli(study)
         return [prepare_run(study, judge, stimuli=stimuli, options=options) for judge in chosen]
-
-
-def _chosen(study: Study[Any], judges: Sequence[str]) -> Sequence[JudgeSpec]:
-    return [study.judge(name) for name in judges] if judges else study.spec.judges
 
 
 def planning_remarks(study: Study[Any], planned: Sequence[Run]) -> Iterator[str]:

@@ -7,7 +7,8 @@ import numpy as np
 
 from umpirical.domain.bills import Bill
 from umpirical.domain.responses import Response
-from umpirical.protocols.datasheet.costs import Option, assemble_costs
+from umpirical.protocols.costs import Option, assemble_costs
+from umpirical.protocols.datasheet.costs import STIMULI
 from umpirical.reports.prices import price_of
 from umpirical.runs.judgments import Spent
 from umpirical.stats.juries import NO_VOTE, Ballots, majority
@@ -64,7 +65,7 @@ def costs(judges, *, extra=()):
     options = [judge(place, said) for place, (said, _) in enumerate(judges)]
     prices, names = [price for _, price in judges], ascii_uppercase[: len(judges)]
     return assemble_costs(
-        [*options, *extra], ballots(*(said for said, _ in judges)), prices, [288] * len(judges), names
+        [*options, *extra], ballots(*(said for said, _ in judges)), prices, [288] * len(judges), names, stimuli=STIMULI
     )
 
 

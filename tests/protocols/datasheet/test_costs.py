@@ -10,12 +10,12 @@ from tests.reports.dissection import Page
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.domain.trials import Presentation
+from umpirical.protocols.costs import accuracy_differences, cost_curve, places, point_price
 from umpirical.protocols.datasheet import costs as cost_module
 from umpirical.protocols.datasheet.comparison import Comparison
 from umpirical.protocols.datasheet.comparison_charts import Priced, cost_curves, cost_plane
 from umpirical.protocols.datasheet.comparison_pages import render_comparison_html, render_comparison_markdown
-from umpirical.protocols.datasheet.costs import accuracy_differences, cost_curve, places, point_price
-from umpirical.protocols.datasheet.jury import balanced_accuracy
+from umpirical.protocols.jury import accuracy_of as measured_accuracy
 from umpirical.reports.charts import NotDrawn
 from umpirical.reports.record import record_json
 from umpirical.stats.precision import half_width
@@ -52,7 +52,7 @@ def test_always_saying_tie_is_worth_nothing_and_is_the_baseline():
     tie, slot = found.options
     assert (tie.accuracy.value, slot.accuracy.value, found.baseline) == (0.5, 0.25, 0.5)
     assert tie.per_point.most is slot.per_point.most is None
-    assert "always answering tie" in tie.per_point.why_not
+    assert "always giving the same answer" in tie.per_point.why_not
 
 
 def test_a_judge_that_may_be_at_the_baseline_has_no_upper_end():
@@ -182,7 +182,7 @@ def dominated_by_chance(runs):
 
 
 def accuracy_of(option):
-    return balanced_accuracy(option.votes, ballots(option.votes))
+    return measured_accuracy(option.votes, ballots(option.votes))
 
 
 def test_judges_that_are_alike_dominate_each_other_in_one_comparison_in_twenty():
@@ -265,10 +265,11 @@ def test_what_is_free_or_has_no_price_has_no_curve():
 
 def test_a_run_of_very_many_calls_is_not_held_in_memory(monkeypatch):
     monkeypatch.setattr(cost_module, "MOST_CALLS", 3)
+    monkeypatch.setattr("umpirical.protocols.costs.MOST_CALLS", 3)
     keeper = cost_module.CallKeeper()
     for number in range(9):
         stimulus = SimpleNamespace(id=str(number), candidates=("one", "other"), family="graded", cluster="f")
-        keeper.see(SimpleNamespace(presentation=Presentation()), stimulus, None, None)
+        keeper.see(SimpleNamespace(stimulus_id=stimulus.id, presentation=Presentation()), stimulus, None, None)
     assert (len(keeper.calls), len(keeper.heard), keeper.too_many) == (3, 3, True)
     read = SimpleNamespace(
         run=SimpleNamespace(judge=SimpleNamespace(kind="compare")), reading=SimpleNamespace(unasked=0)

@@ -19,7 +19,7 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.agent.page import render_agent_html, render_agent_markdown, tiles
 from umpirical.protocols.agent.record import AgentReport
-from umpirical.protocols.agent.report import FACTS, SHELF, agent_report_of, held_to
+from umpirical.protocols.agent.report import FACTS, SHELF, agent_report_from, agent_report_of, held_to
 from umpirical.protocols.agent.rewriting import (
     LEVEL_FAMILIES,
     AgentWriting,
@@ -30,9 +30,11 @@ from umpirical.protocols.agent.rewriting import (
 from umpirical.protocols.agent.spec import LEVELS, AgentStudy, AgentStudySpec, TranscriptLimitsSpec
 from umpirical.protocols.agent.stimuli import AgentStimuli, check_crossing, write_agent_set
 from umpirical.protocols.protocol import (
+    CombinesJudges,
     DataSource,
     DecidesByPolicy,
     HoldsToChecks,
+    JuryTerms,
     NewStudy,
     Protocol,
     ReviewsStimuli,
@@ -44,6 +46,7 @@ from umpirical.protocols.start import new_study_file, path_from, scalar, study_n
 from umpirical.protocols.writing import ReviewTerms
 from umpirical.reports.policy import Policy
 from umpirical.reports.tiles import Tile
+from umpirical.runs.judgments import Reading
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.controlled.gates import both_orders
@@ -213,6 +216,7 @@ LEVEL_PROMPTS = {LEVELS: "builtin:transcript-levels"}
 
 class AgentProtocol(
     Protocol[AgentStudy, AgentReport],
+    CombinesJudges[AgentReport],
     WritesStimuli[AgentStudy],
     ReviewsStimuli[AgentStudy],
     DecidesByPolicy[AgentReport],
@@ -227,6 +231,15 @@ class AgentProtocol(
     spec = AgentStudySpec
     record = AgentReport
     facts = FACTS
+    jury = JuryTerms(
+        of="transcripts",
+        about="The results are about edits made by a program. On other violations, judges may err together more or "
+        "less often.",
+        # Every item has levels of its own, which no vote can be learned for together.
+        hears=lambda trial, _: not trial.presentation.levels,
+        # What models rewrote is true by the word of verifiers, and never pooled with what programs proved.
+        knows=lambda _, stimulus: bool(stimulus.crossed_pair),
+    )
     answer_key = "umpirical.protocols.agent.protocol:answer_key"
 
     def open(self, spec: AgentStudySpec, folder: Path, *, outside: bool) -> AgentStudy:
@@ -313,6 +326,9 @@ class AgentProtocol(
 
     def report(self, run: Run) -> AgentReport:
         return agent_report_of(run)
+
+    def of_judgments(self, run: Run, reading: Reading) -> AgentReport:
+        return agent_report_from(run, reading)
 
     def page(self, record: AgentReport) -> str:
         return render_agent_html(record)

@@ -36,7 +36,7 @@ from umpirical.reports.facts import run_facts
 from umpirical.reports.policy import CheckShelf, Policy
 from umpirical.reports.record import measure_record, why_unfinished
 from umpirical.reports.smallest_differences import smallest_differences
-from umpirical.runs.judgments import Facts, read_judgments
+from umpirical.runs.judgments import Facts, Reading, read_judgments
 from umpirical.runs.run import Run
 from umpirical.stimuli.transcripts.cases import ABOUT, MessageChange, message_changes
 from umpirical.store.stimulus_sets import StimulusSet
@@ -123,10 +123,15 @@ FACTS = Facts(
 
 def agent_report_of(run: Run) -> AgentReport:
     """Rereads every response of a run, and measures."""
+    with read_judgments(run, FACTS) as reading:
+        return agent_report_from(run, reading)
+
+
+def agent_report_from(run: Run, reading: Reading) -> AgentReport:
+    """Measures the judgments of a run that has been read."""
     kind, about, stimuli = run.judge.kind, run.manifest["agent"], run.stimuli
     labels: tuple[str, str] | None = None if kind == "compare" else (about["labels"][0], about["labels"][1])
-    with read_judgments(run, FACTS) as reading:
-        tallies, texts, pairs, levels = _counted(run, reading.judgments, labels)
+    tallies, texts, pairs, levels = _counted(run, reading.judgments, labels)
     measured = measure_all(tallies, kind=kind, protocol="agent")
     measures = [AgentMeasure(group=found.group, **dict(measure_record(spec, found))) for spec, found in measured]
     made = stimuli.manifest

@@ -14,7 +14,8 @@ from umpirical.domain.measures import Estimate
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE
 from umpirical.measures.contrasts import contrasts_between
-from umpirical.protocols.datasheet.costs import CallKeeper, Costs, costs_of
+from umpirical.protocols.costs import Costs
+from umpirical.protocols.datasheet.costs import CallKeeper, costs_of
 from umpirical.protocols.datasheet.findings import SKETCHED
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.record import Datasheet, ProfileRecord

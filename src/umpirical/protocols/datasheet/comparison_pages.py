@@ -7,9 +7,9 @@ from pathlib import Path
 
 from umpirical.domain.measures import Estimate
 from umpirical.domain.trials import BASELINE
+from umpirical.protocols.costs import Costs
 from umpirical.protocols.datasheet import comparison_charts as charts
 from umpirical.protocols.datasheet.comparison import Comparison, PickRecord, SideRecord, names_of
-from umpirical.protocols.datasheet.costs import Costs
 from umpirical.protocols.protocol import Documents, write_documents
 from umpirical.reports import numbers
 from umpirical.reports.charts import DotCell, NotDrawn, dot_cell, found, share

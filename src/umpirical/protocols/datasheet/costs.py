@@ -1,156 +1,58 @@
-"""Cost and accuracy of everything that could be taken: the judges compared, their scoring methods, and juries of them.
+"""What the judges of a datasheet cost: also with their scoring methods, on the calls that all of them were asked.
 
-All of them are heard on the same calls. Pairs of two identical answers are left out: both orders are one prompt, on
-which a scoring method of both orders ties by construction. A scoring method that settles its tie band on some families
-speaks for the others only.
+Pairs of two identical answers are left out: both orders are one prompt, on which a scoring method of both orders ties
+by construction. A scoring method that settles its tie band on some families speaks for the others only.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_UP, Decimal
-from itertools import combinations
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from pydantic import Field, NonNegativeInt
 
 from umpirical.domain.judgments import Outcome
-from umpirical.domain.measures import Estimate, Interval, Result, Undefined
 from umpirical.domain.responses import Response
 from umpirical.domain.scoring_methods import SCORING_METHODS, TARGET, ScoringMethod, Span, calibration_tasks
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import BASELINE, Trial
 from umpirical.judges.label_logprobs import LabelReader, Undecided
-from umpirical.judges.simulated.model import profile_of
-from umpirical.measures.estimates.rates import ONE_TASK, PLANNING_CORRELATION
-from umpirical.protocols.datasheet.jury import (
-    Asked,
-    Member,
-    SharedCalls,
-    VoteKeeper,
-    balanced_accuracy,
-    share_calls,
-    vote_of,
+from umpirical.protocols.costs import (
+    MOST_CALLS,
+    Costs,
+    Option,
+    TimedKeeper,
+    assemble_costs,
+    judge_option,
+    juries_of,
+    price_of_run,
+    unheard_option,
 )
 from umpirical.protocols.datasheet.report import ReadRun
 from umpirical.protocols.datasheet.scoring_method_rules import Heard, band_of, paired, rule_of
+from umpirical.protocols.datasheet.spec import JURY
+from umpirical.protocols.jury import Asked, Member, SharedCalls, asked_of, share_calls, vote_of
+from umpirical.protocols.protocol import JuryTerms
 from umpirical.reports.comparison import OF_RUN, labels
-from umpirical.reports.facts import quantile
-from umpirical.reports.numbers import dollars, rate
-from umpirical.reports.prices import Basis, Dollars, PriceRecord, no_price, price_of
-from umpirical.reports.record import ResultRecord, Strict
-from umpirical.reports.significance import LEVEL, difference_p, holm
 from umpirical.runs.run import Run
-from umpirical.stats.differences import paired_difference
-from umpirical.stats.juries import NO_VOTE, Ballots, Votes, fair_shares, majority
-from umpirical.stats.precision import clusters_needed
-from umpirical.store.budget import Budget
-
-OptionKind = Literal["judge", "scoring_method", "jury"]
-
-Standing = Literal["front", "dominated", "not told apart", "apart"]
-"""`dominated`: another is no dearer, and shown to be more accurate. `not told apart`: another may be no dearer, and is
-at least as accurate as measured, but is not shown to be both. `front`: neither. `apart`: price or accuracy is unknown.
-"""
-
-
-class PointPrice(Strict):
-    """Dollars per 1,000 verdicts for each percentage point of balanced accuracy above the baseline."""
-
-    least: Decimal | None = Field(default=None, description="At the measured accuracy and the lowest price.")
-    most: Decimal | None = Field(default=None, description="At the measured accuracy and the highest price.")
-    low: Decimal | None = Field(default=None, description="At the lowest price and the upper end of the accuracy.")
-    high: Decimal | None = Field(
-        default=None, description="At the highest price and the lower end; null if that is at the baseline."
-    )
-    why_not: str = Field(default="", description="Why there is none.")
-
-
-class CurveStep(Strict):
-    """The cost of an interval of this width for the accuracy, in a design like that of the run."""
-
-    half_width: float
-    families: int
-    calls: int
-    dollars: tuple[Decimal, Decimal] | None = Field(description="Lowest and highest; null if the price is unknown.")
-
-
-class CostRecord(Strict):
-    """One judge, scoring method or jury."""
-
-    kind: OptionKind
-    sign: str = Field(description="Its label on the page: `careful`, `careful both-orders`, `careful + coin + polite`.")
-    name: str
-    judges: list[NonNegativeInt] = Field(description="The places of the judges it calls.")
-    calls_per_verdict: int
-    price: PriceRecord
-    accuracy: ResultRecord = Field(
-        description="Balanced accuracy, on the calls that all judges were asked, except pairs of identical answers."
-    )
-    per_point: PointPrice
-    curve: list[CurveStep] = Field(default=[], description="The cost curve: dollars by half-width of the interval.")
-    no_curve: str = Field(default="", description="Why there is no curve.")
-    latency_p50_ms: float | None = None
-    latency_p95_ms: float | None = Field(
-        default=None, description="For a jury, the latency of the slowest member in each call."
-    )
-    standing: Standing
-    dominated_by: list[NonNegativeInt] = Field(default=[], description="Places in `options`.")
-    not_told_from: list[NonNegativeInt] = Field(default=[], description="Places in `options`.")
-
-
-class AccuracyDifference(Strict):
-    """The difference in balanced accuracy of two options, on the calls that both are reported on."""
-
-    first: NonNegativeInt
-    second: NonNegativeInt
-    difference: ResultRecord = Field(description="The second minus the first.")
-    adjusted_p: float | None = Field(description="With Holm's correction over all pairs of options.")
-
-
-class Costs(Strict):
-    """Cost and accuracy of all options, and the Pareto front."""
-
-    baseline: float = Field(description="The balanced accuracy of always answering tie.")
-    options: list[CostRecord]
-    differences: list[AccuracyDifference]
-    stimuli: str = Field(description="The cost of the test cases.")
-    findings: list[str]
-
-
-MOST_FOR_TRIOS = 5
-"""Up to so many judges, every jury of three is shown; of more, the jury of all."""
-
-MOST_NAMED = 3
-"""Members of a jury that its label names."""
-
-MOST_JUDGES = 15
-
-MOST_CALLS = 100_000
-"""Of one run: more are not held in memory side by side, and the judge has a price alone."""
+from umpirical.stats.juries import NO_VOTE, Ballots
 
 UNHEARD = Undecided("the reply has no log-probabilities")
 
 
 @dataclass(slots=True)
-class CallKeeper(VoteKeeper):
+class CallKeeper(TimedKeeper):
     """The calls of one run, with what its scoring methods need."""
 
+    terms: JuryTerms = JURY
     heard: dict[Asked, Heard] = field(default_factory=dict)
-    latencies: dict[Asked, float] = field(default_factory=dict)
     labels: LabelReader | None = None
     logprobs: bool = False
-    too_many: bool = False
 
     @classmethod
     def of(cls, run: Run) -> "CallKeeper":
         return cls(labels=LabelReader(run.judge) if run.judge.kind == "compare" else None)
 
     def see(self, trial: Trial, stimulus: Stimulus, outcome: Outcome | None, response: Response | None) -> None:
-        self.too_many = self.too_many or len(self.calls) >= MOST_CALLS
-        identical = len(set(stimulus.candidates)) == 1
-        key = None if identical or self.too_many else self.keep(trial, stimulus, outcome)
+        key = None if len(set(stimulus.candidates)) == 1 else self.keep(trial, stimulus, outcome)
         if key is None:
             return
         odds: Mapping[str, Span] | Undecided = UNHEARD
@@ -159,24 +61,6 @@ class CallKeeper(VoteKeeper):
         self.heard[key] = Heard(trial, stimulus, None, outcome, odds)
         if response is not None and response.latency_ms:
             self.latencies[key] = response.latency_ms
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """Something that gives verdicts on the shared calls."""
-
-    kind: OptionKind
-    name: str
-    scoring_method: str
-    judges: tuple[int, ...]
-    """Places among the judges compared."""
-    calls_per_verdict: int
-    votes: Votes
-    speaks: NDArray[np.bool_]
-    """The calls that may speak for it."""
-    verdicts: float
-    """Verdicts that it gave for all shared calls, where each of its judges was asked once."""
-    latencies: tuple[float, ...]
 
 
 def why_not_heard(read: ReadRun, keeper: CallKeeper) -> str:
@@ -203,19 +87,11 @@ def options_of(
     shared = share_calls(members, [kept[place] for place in heard])
     if not shared.asked:
         return None, []
-    options = [_judge(shared, place, column, read[place]) for column, place in enumerate(heard)]
+    options = [judge_option(shared, place, column) for column, place in enumerate(heard)]
     for place in heard:
         options += _scoring_methods(shared, place, read[place], kept[place])
     jurors = [(column, place) for column, place in enumerate(heard) if place != reference]
-    return shared, [*options, *_juries(shared, jurors, kept)]
-
-
-def _judge(shared: SharedCalls, place: int, column: int, read: ReadRun) -> Option:
-    votes = shared.ballots.votes[:, column]
-    everything = np.ones(len(votes), dtype=bool)
-    given = float(np.count_nonzero(votes != NO_VOTE))
-    times = tuple(read.reading.spent.latencies)
-    return Option("judge", shared.members[column].name, "", (place,), 1, votes, everything, given, times)
+    return shared, [*options, *juries_of(shared, jurors, kept)]
 
 
 def _scoring_methods(shared: SharedCalls, place: int, read: ReadRun, keeper: CallKeeper) -> Iterator[Option]:
@@ -253,12 +129,12 @@ def _scoring_method(
     shared: SharedCalls, place: int, keeper: CallKeeper, reading: _Reading, pairs: Sequence[Sequence[Heard]]
 ) -> Option:
     pairwise = reading.scoring_method.pairwise
-    rule, said = rule_of(reading.scoring_method.name, band=reading.band), dict[Asked, int]()
+    rule, said = rule_of(reading.scoring_method.name, band=reading.band), dict[Asked, float]()
     verdicts, latencies = 0.0, list[float]()
     for pair in pairs:
         votes = [vote_of(outcome) for outcome in rule(pair)]
         verdicts += sum(vote != NO_VOTE for vote in votes) / (len(pair) if pairwise else 1)
-        keys = [(one.stimulus.id, one.order, one.trial.presentation.repeat) for one in pair]
+        keys = [asked_of(one.trial) for one in pair]
         said.update(zip(keys, votes, strict=True))
         times = [keeper.latencies[key] for key in keys if key in keeper.latencies]
         # Both orders can be asked at once.
@@ -276,236 +152,7 @@ def _scoring_method(
     )
 
 
-def _juries(shared: SharedCalls, jurors: Sequence[tuple[int, int]], kept: Sequence[CallKeeper]) -> Iterator[Option]:
-    """Yields juries by majority, which learn nothing from these calls: of all judges, and of three if they are few."""
-    if not 3 <= len(jurors) <= MOST_JUDGES:
-        return
-    sizes = {len(jurors), 3} if len(jurors) <= MOST_FOR_TRIOS else {len(jurors)}
-    fingerprints = [member.run.manifest["fingerprint"] for member in shared.members]
-    for size in sorted(sizes):
-        for members in combinations(jurors, size):
-            columns, places = [column for column, _ in members], tuple(place for _, place in members)
-            if len({fingerprints[column] for column in columns}) < size:
-                # The same judge twice has one vote.
-                continue
-            votes = majority(size).verdicts(shared.ballots.of(columns))
-            yield Option(
-                kind="jury",
-                name=f"jury of {', '.join(shared.members[column].name for column in columns)}",
-                scoring_method="",
-                judges=places,
-                calls_per_verdict=size,
-                votes=votes,
-                speaks=np.ones(len(votes), dtype=bool),
-                verdicts=float(np.count_nonzero(votes != NO_VOTE)),
-                latencies=_slowest(shared.asked, [kept[place] for place in places]),
-            )
-
-
-def _slowest(asked: Sequence[Asked], kept: Sequence[CallKeeper]) -> tuple[float, ...]:
-    """Returns the time of the slowest member in each call, as if all were asked at once."""
-    return tuple(max(one.latencies[key] for one in kept) for key in asked if all(key in one.latencies for one in kept))
-
-
-BASELINE_ACCURACY = 0.5
-"""Of always saying that it is a tie: no way of answering without reading does better. Always naming one position gives
-a quarter."""
-
-HALF_WIDTHS = (0.10, 0.05, 0.03, 0.02, 0.01)
-
-TINY = Decimal("0.000001")
-
-
-def option_price(option: Option, prices: Sequence[PriceRecord], shared: int) -> PriceRecord:
-    """Returns what the verdicts of a scoring method or a jury cost, by what the calls of its judges cost.
-
-    It is asked for the `shared` calls: a jury by as many calls to each member, a scoring method of both orders for
-    half as many verdicts.
-    """
-    if option.kind == "judge":
-        return prices[option.judges[0]]
-    each = [prices[place] for place in option.judges]
-    unknown = [price for price in each if price.per_call is None]
-    if unknown:
-        return no_price(unknown[0].why_not)
-    least, most = (sum((price.per_call[end] for price in each if price.per_call), Decimal(0)) for end in (0, 1))
-    dollars = least * shared / 1000, most * shared / 1000
-    verdicts = int(option.verdicts)
-    bases: set[Basis] = {price.basis for price in each}
-    return PriceRecord(
-        basis="spent" if "spent" in bases else "answers" if "answers" in bases else "free",
-        dollars=dollars,
-        calls=shared * len(each),
-        verdicts=verdicts,
-        per_call=(least / len(each), most / len(each)),
-        per_1000=(_tiny(dollars[0] * 1000 / verdicts), _tiny(dollars[1] * 1000 / verdicts)) if verdicts else None,
-        why_not="" if verdicts else "no call gave a verdict",
-    )
-
-
-def point_price(price: PriceRecord, accuracy: Result) -> PointPrice:
-    """Returns dollars for a point of accuracy above the baseline: dollars per 1,000 verdicts over points."""
-    if isinstance(accuracy, Undefined):
-        return PointPrice(why_not=accuracy.reason)
-    if price.per_1000 is None:
-        return PointPrice(why_not=price.why_not)
-    above = accuracy.value - BASELINE_ACCURACY
-    if above <= 0:
-        return PointPrice(why_not="it is not more accurate than always answering tie")
-    ends = accuracy.interval
-    low, high = (None, None) if ends is None else (ends.low, ends.high)
-    return PointPrice(
-        least=_over(price.per_1000[0], above),
-        most=_over(price.per_1000[1], above),
-        low=None if high is None else _over(price.per_1000[0], high - BASELINE_ACCURACY),
-        high=None if low is None or low <= BASELINE_ACCURACY else _over(price.per_1000[1], low - BASELINE_ACCURACY),
-    )
-
-
-def cost_curve(price: PriceRecord, accuracy: Result, calls: int) -> tuple[list[CurveStep], str]:
-    """Returns what intervals of some widths take, or why that cannot be said.
-
-    So many families of the size that they have here, with units of a family as alike as they are here. The rate is the
-    middle of the interval, which is never 0 or 1. `calls` are those of the whole run: a family more is asked
-    everything that the others were.
-    """
-    if isinstance(accuracy, Undefined):
-        return [], accuracy.reason
-    ends = accuracy.interval
-    if ends is None or ends.low is None or ends.high is None:
-        return [], "its accuracy has no interval"
-    each = accuracy.denominator / accuracy.clusters
-    steps = []
-    for width in HALF_WIDTHS:
-        families = clusters_needed(
-            (ends.low + ends.high) / 2, width, per_cluster=each, correlation=_correlation(accuracy, each)
-        )
-        asked = -(-calls * families // accuracy.clusters)
-        dollars = None if price.per_call is None else (_cost(price.per_call[0], asked), _cost(price.per_call[1], asked))
-        steps.append(CurveStep(half_width=width, families=families, calls=asked, dollars=dollars))
-    return steps, ""
-
-
-def _correlation(accuracy: Estimate, each: float) -> float:
-    """Returns how alike calls of a family are, by the design effect; what every plan assumes where none is known."""
-    if accuracy.design_effect is None or each <= 1:
-        return PLANNING_CORRELATION
-    return min(1.0, max(0.0, (accuracy.design_effect - 1) / (each - 1)))
-
-
-def _cost(per_1000: Decimal, calls: int) -> Decimal:
-    return _tiny(per_1000 * calls / 1000)
-
-
-def _over(dollars: Decimal, share: float) -> Decimal:
-    return _tiny(dollars / (100 * Decimal(repr(share))))
-
-
-def _tiny(dollars: Decimal) -> Decimal:
-    return dollars.quantize(TINY, ROUND_HALF_UP)
-
-
-Cheaper = Literal["yes", "perhaps", "no"]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where one option stands."""
-
-    standing: Standing
-    dominated_by: tuple[int, ...] = ()
-    not_told_from: tuple[int, ...] = ()
-
-
-def accuracy_differences(options: Sequence[Option], ballots: Ballots) -> list[AccuracyDifference]:
-    """Returns the difference of every two options, with one correction for all of them."""
-    pairs = list(combinations(range(len(options)), 2))
-    found = [_difference(options[one], options[other], ballots) for one, other in pairs]
-    p_values = holm([difference_p(each) if isinstance(each, Estimate) else None for each in found])
-    return [
-        AccuracyDifference(first=one, second=other, difference=each, adjusted_p=p)
-        for (one, other), each, p in zip(pairs, found, p_values, strict=True)
-    ]
-
-
-def places(
-    options: Sequence[Option],
-    prices: Sequence[PriceRecord],
-    accuracies: Sequence[Result],
-    differences: Sequence[AccuracyDifference],
-) -> list[Place]:
-    """Returns where each option stands. One that lacks a price or an accuracy stands apart, and dominates nobody."""
-    known = {
-        place
-        for place, (price, accuracy) in enumerate(zip(prices, accuracies, strict=True))
-        if price.per_1000 is not None and isinstance(accuracy, Estimate)
-    }
-    leads = {(one.first, one.second): one for one in differences}
-
-    def no_dearer(one: int, other: int) -> Cheaper:
-        same = options[one].judges == options[other].judges
-        return _no_dearer(prices[one].per_1000, prices[other].per_1000, same_judges=same)
-
-    return [_place(place, known, no_dearer, leads) for place in range(len(prices))]
-
-
-def _place(
-    place: int,
-    known: set[int],
-    no_dearer: Callable[[int, int], Cheaper],
-    leads: dict[tuple[int, int], AccuracyDifference],
-) -> Place:
-    if place not in known:
-        return Place("apart")
-    shown: list[int] = []
-    open_ones: list[int] = []
-    for other in sorted(known - {place}):
-        ahead, sure = _lead(other, place, leads)
-        cheaper = no_dearer(other, place)
-        if cheaper == "no" or (ahead is not None and ahead < 0):
-            continue
-        surely = cheaper == "yes" and sure and ahead is not None and ahead > 0
-        (shown if surely else open_ones).append(other)
-    if shown:
-        return Place("dominated", tuple(shown), tuple(open_ones))
-    return Place("not told apart" if open_ones else "front", (), tuple(open_ones))
-
-
-def _no_dearer(one: Dollars | None, other: Dollars | None, *, same_judges: bool) -> Cheaper:
-    """Whether one costs no more than the other: perhaps, if that depends on what was billed.
-
-    Two scoring methods of one judge share its bill, whatever that is: one is dearer by as many calls as it takes.
-    """
-    if one is None or other is None:
-        return "no"
-    if same_judges:
-        return "yes" if one[1] <= other[1] else "no"
-    if one[0] > other[1]:
-        return "no"
-    return "yes" if one[1] <= other[0] else "perhaps"
-
-
-def _lead(one: int, other: int, leads: dict[tuple[int, int], AccuracyDifference]) -> tuple[float | None, bool]:
-    """Returns by how much one option is ahead of another, and whether that is shown."""
-    found, turn = (leads[one, other], -1) if one < other else (leads[other, one], 1)
-    if not isinstance(found.difference, Estimate):
-        return None, False
-    return turn * found.difference.value, found.adjusted_p is not None and found.adjusted_p < LEVEL
-
-
-def _difference(one: Option, other: Option, ballots: Ballots) -> Result:
-    """The second less the first, on the calls that may speak for both."""
-    both = one.speaks & other.speaks
-    common = Ballots(ballots.votes[both], ballots.truth[both], ballots.clusters[both])
-    first, second = (fair_shares(option.votes[both], common) for option in (one, other))
-    if len(first[1]) < 2:
-        return Undefined(ONE_TASK)
-    found, calls = paired_difference(*second, *first), int(both.sum())
-    limits = Interval(found.low, found.high, method="cluster-Wilson limits of both, joined over families")
-    return Estimate(found.value, found.value * calls, calls, "call", limits, found.clusters)
-
-
-NOTHING = Ballots(*(np.zeros(shape, dtype=np.int64) for shape in ((0, 0), 0, 0)))
+NOTHING = Ballots(np.zeros((0, 0)), np.zeros(0), np.zeros(0, dtype=np.int64))
 
 STIMULI = "A program makes the test cases, so writing and validating them costs nothing. All judges have the same ones."
 
@@ -513,126 +160,23 @@ STIMULI = "A program makes the test cases, so writing and validating them costs 
 def costs_of(read: Sequence[ReadRun], kept: Sequence[CallKeeper], *, reference: int | None) -> Costs:
     """Returns cost and accuracy of the judges, their scoring methods, and juries without the reference."""
     prices, names = (
-        [_price(one) for one in read],
+        [price_of_run(Member(one.run, one.reading)) for one in read],
         labels((one.run.judge.name, one.run.manifest["id"][:OF_RUN]) for one in read),
     )
     shared, options = options_of(read, kept, reference=reference)
     heard = {option.judges[0] for option in options if option.kind == "judge"}
     unheard = [
-        _unheard(place, names[place], read[place], kept[place], prices[place])
+        unheard_option(
+            place,
+            names[place],
+            Member(read[place].run, read[place].reading),
+            prices[place],
+            why_not_heard(read[place], kept[place]),
+        )
         for place in range(len(read))
         if place not in heard
     ]
     ballots = shared.ballots if shared else NOTHING
-    return assemble_costs(options, ballots, prices, [one.reading.planned for one in read], names, unheard)
-
-
-def assemble_costs(
-    options: Sequence[Option],
-    ballots: Ballots,
-    prices: Sequence[PriceRecord],
-    planned: Sequence[int],
-    names: Sequence[str],
-    unheard: Sequence[CostRecord] = (),
-) -> Costs:
-    """Returns the cost section: `prices`, `planned` calls and `names` are those of the judges, by place."""
-    priced = [option_price(option, prices, len(ballots.truth)) for option in options]
-    accuracies = [_accuracy(option, ballots) for option in options]
-    differences = accuracy_differences(options, ballots)
-    where = places(options, priced, accuracies, differences)
-    found = [
-        _record(option, price, accuracy, place, [planned[judge] for judge in option.judges], names)
-        for option, price, accuracy, place in zip(options, priced, accuracies, where, strict=True)
-    ]
-    return Costs(
-        baseline=BASELINE_ACCURACY,
-        options=[*found, *unheard],
-        differences=differences,
-        stimuli=STIMULI,
-        findings=list(_findings([*found, *unheard])),
+    return assemble_costs(
+        options, ballots, prices, [one.reading.planned for one in read], names, unheard, stimuli=STIMULI
     )
-
-
-def _price(read: ReadRun) -> PriceRecord:
-    bill = Budget(read.run.call.folder).bill_of(read.run.name)
-    return price_of(read.reading.spent, bill, simulated=profile_of(read.run.judge) is not None)
-
-
-def _accuracy(option: Option, ballots: Ballots) -> Result:
-    speaks = option.speaks
-    heard = Ballots(ballots.votes[speaks], ballots.truth[speaks], ballots.clusters[speaks])
-    return balanced_accuracy(option.votes[speaks], heard)
-
-
-def _record(
-    option: Option,
-    price: PriceRecord,
-    accuracy: Result,
-    place: Place,
-    calls: Sequence[int],
-    names: Sequence[str],
-) -> CostRecord:
-    curve, no_curve = cost_curve(price, accuracy, sum(calls))
-    latencies = sorted(option.latencies)
-    members = " + ".join(names[judge] for judge in option.judges)
-    if len(option.judges) > MOST_NAMED:
-        members = f"jury of {len(option.judges)}"
-    return CostRecord(
-        kind=option.kind,
-        sign=f"{members} {option.scoring_method}".strip(),
-        name=option.name,
-        judges=list(option.judges),
-        calls_per_verdict=option.calls_per_verdict,
-        price=price,
-        accuracy=accuracy,
-        per_point=point_price(price, accuracy),
-        curve=curve,
-        no_curve=no_curve,
-        latency_p50_ms=quantile(latencies, 0.50),
-        latency_p95_ms=quantile(latencies, 0.95),
-        standing=place.standing,
-        dominated_by=list(place.dominated_by),
-        not_told_from=list(place.not_told_from),
-    )
-
-
-def _unheard(place: int, name: str, read: ReadRun, keeper: CallKeeper, price: PriceRecord) -> CostRecord:
-    """A judge that has a price, and no balanced accuracy."""
-    accuracy = Undefined(reason=why_not_heard(read, keeper) or "the judges have no calls in common")
-    latencies = sorted(read.reading.spent.latencies)
-    return CostRecord(
-        kind="judge",
-        sign=name,
-        name=read.run.judge.name,
-        judges=[place],
-        calls_per_verdict=1,
-        price=price,
-        accuracy=accuracy,
-        per_point=point_price(price, accuracy),
-        no_curve=accuracy.reason,
-        latency_p50_ms=quantile(latencies, 0.50),
-        latency_p95_ms=quantile(latencies, 0.95),
-        standing="apart",
-    )
-
-
-def _findings(options: Sequence[CostRecord]) -> Iterator[str]:
-    """Yields who is on the front, who is dominated, and who stands apart."""
-    front = [one.sign for one in options if one.standing == "front"]
-    if front:
-        yield f"On the cost–accuracy Pareto front: {', '.join(front)}."
-    if dominated := [one.sign for one in options if one.standing == "dominated" and one.kind == "judge"]:
-        yield f"Another option costs no more and is significantly more accurate than: {', '.join(dominated)}."
-    if unclear := [one.sign for one in options if one.standing == "not told apart"]:
-        yield f"Not distinguishable from the front at this sample size: {', '.join(unclear)}."
-    for one in options:
-        if one.standing == "apart":
-            reason = one.price.why_not or (one.accuracy.reason if one.accuracy.kind == "undefined" else "")
-            yield f"{one.sign} is not ranked: {reason}."
-    points = [(most, one.sign) for one in options if one.kind == "judge" and (most := one.per_point.most)]
-    if len(points) > 1:
-        least, sign = min(points)
-        yield (
-            f"Of the judges, {sign} has the lowest cost per point of balanced accuracy above "
-            f"{rate(BASELINE_ACCURACY)}: {dollars(least)} per 1,000 verdicts."
-        )

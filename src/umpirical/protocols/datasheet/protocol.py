@@ -21,6 +21,7 @@ from umpirical.protocols.datasheet.more import can_settle, follow_up, how_far, n
 from umpirical.protocols.datasheet.page import render_html, render_markdown
 from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema
 from umpirical.protocols.datasheet.report import (
+    ReadRun,
     datasheet_of_read,
     held_to,
     policy_of,
@@ -29,6 +30,7 @@ from umpirical.protocols.datasheet.report import (
     shared_tallies,
 )
 from umpirical.protocols.datasheet.spec import (
+    JURY,
     PRESETS,
     SHELF,
     DatasheetDesign,
@@ -54,6 +56,7 @@ from umpirical.protocols.datasheet.tiles import tiles
 from umpirical.protocols.protocol import (
     CALL_MEASURES,
     AsksInRounds,
+    CombinesJudges,
     DecidesByPolicy,
     EarlyMeasures,
     FollowsUp,
@@ -69,6 +72,7 @@ from umpirical.protocols.protocol import (
 )
 from umpirical.reports.policy import Policy
 from umpirical.reports.tiles import Tile
+from umpirical.runs.judgments import Reading
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.controlled.datasheet_set import DECIDED, LARGEST, STANDARD
@@ -78,6 +82,7 @@ from umpirical.store.stimulus_sets import StimulusSet
 
 class DatasheetProtocol(
     Protocol[DatasheetStudy, Datasheet],
+    CombinesJudges[Datasheet],
     DecidesByPolicy[Datasheet],
     HoldsToChecks[Datasheet],
     AsksInRounds,
@@ -91,6 +96,8 @@ class DatasheetProtocol(
     spec = DatasheetSpec
     record = Datasheet
     policies, shelf = PRESETS, SHELF
+    facts = FACTS
+    jury = JURY
     answer_key = "umpirical.protocols.datasheet.stimuli:answer_key"
 
     def open(self, spec: DatasheetSpec, folder: Path, *, outside: bool) -> DatasheetStudy:
@@ -230,6 +237,9 @@ class DatasheetProtocol(
         design = DatasheetDesignSpec.model_validate({name: recipe.get(name) for name in ("size", "graded")})
         spec = DatasheetSpec(study="again", seed=recipe["seed"], judges=[judge], tasks=recipe["tasks"], design=design)
         return made_again(Study(Path(), spec, self))
+
+    def of_judgments(self, run: Run, reading: Reading) -> Datasheet:
+        return datasheet_of_read(ReadRun(run, reading, [], tally_judgments(reading.judgments, run.judge.kind)))
 
     def page(self, record: Datasheet) -> str:
         return render_html(record)

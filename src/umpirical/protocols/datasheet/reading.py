@@ -10,6 +10,7 @@ from umpirical.protocols.datasheet.more import can_settle
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.tiles import failures
 from umpirical.protocols.protocol import command_again
+from umpirical.protocols.steps import OF_JURY, is_jury
 from umpirical.reports import numbers
 from umpirical.reports.overview import Step
 from umpirical.reports.record import MeasureRecord, why_unfinished
@@ -122,8 +123,8 @@ def next_steps(sheet: Datasheet) -> list[Step]:
     """Returns what to do after reading this decision. Every command runs as it stands, in the study's folder."""
     verdict = sheet.decision.verdict if sheet.decision else "not-enough-data"
     others = Step("Measure other judges in the same study and compare them.")
-    if sheet.run.command.startswith("umpirical jury"):
-        return [Step("Measure the members of the jury on more tasks. A jury has no calls of its own.")]
+    if is_jury(sheet):
+        return [Step(OF_JURY)]
     run = shlex.quote(f"runs/{sheet.judge.name}-{sheet.run.id}")
     gate, again = f"umpirical gate {run}", shlex.join(command_again(sheet.run.command))
     match verdict:

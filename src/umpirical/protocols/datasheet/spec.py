@@ -19,7 +19,7 @@ from umpirical.domain.stimuli import TIER_2, Family, Stimulus
 from umpirical.domain.tallies import CallTally, GradePairTally, PairTally, QuadTally, Tallies, VacuumTally
 from umpirical.domain.trials import BASELINE, LABEL_SETS, TIE_PLACES, Layout, Order, Presentation, Trial
 from umpirical.judges.judge import Capabilities
-from umpirical.protocols.protocol import DesignSpec, NewStudy, PlannedCounts, Study, StudySpec
+from umpirical.protocols.protocol import DesignSpec, JuryTerms, NewStudy, PlannedCounts, Study, StudySpec
 from umpirical.protocols.start import new_study_file, scalar, study_name
 from umpirical.reports.policy import CheckShelf
 from umpirical.runs.plan import Design
@@ -514,3 +514,12 @@ class PlannedTallies(PlannedCounts):
         for key, quads in self.quads.items():
             whole = sum(len(shown) == 4 for shown in quads.values())
             yield QuadTally(*key, whole, neither=whole, incomplete=len(quads) - whole)
+
+
+JURY = JuryTerms(
+    of="task families",
+    about="The results are about constructed answers. On other answers, judges may err together more or less often.",
+    hears=lambda _, stimulus: stimulus.family not in TIER_2,
+    # No grade is right by construction, only which of two answers is better.
+    kinds=("compare",),
+)

@@ -17,6 +17,7 @@ from umpirical.protocols.harness.configuration import (
 from umpirical.protocols.protocol import STUDY_FILE, Protocol
 from umpirical.protocols.stress.protocol import LONGEST_TEXT
 from umpirical.protocols.stress.spec import HARNESS_NAMES
+from umpirical.stats.juries import LEAST
 from umpirical.store.files import read_named_text
 
 
@@ -160,9 +161,11 @@ def own_judges_of(config: HarnessConfig) -> list[OwnJudge]:
         config.kept(model, f"judge {found[0].name} in {OWN_MODELS}", f"{STUDY_FILE} has a simulated one in its place")
     if len({judge.name for judge in found}) != len(found):
         raise config.error(f"{EVALUATION}.judges", "two judges have the same name", fix="rename one of them")
-    method = f"{EVALUATION}.aggregation_method"
-    why = "umpirical measure OUTPUTS adds the majority vote to results of the harness"
-    config.changed(method, "every judge is measured separately", why)
+    why = "every judge is measured separately, and then their votes; measure OUTPUTS adds the vote to the harness's"
+    if len(found) < LEAST:
+        why = f"a jury needs {LEAST} judges, so every judge is measured separately; measure OUTPUTS adds the vote"
+    said = "umpirical jury . --rule majority" if len(found) >= LEAST else "no jury"
+    config.changed(f"{EVALUATION}.aggregation_method", said, why)
     return found
 
 

@@ -16,13 +16,15 @@ from umpirical.judges.prompt import columns_of, resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.pairs.page import render_pairs_html, render_pairs_markdown, tiles
 from umpirical.protocols.pairs.record import PairsReport
-from umpirical.protocols.pairs.report import FACTS, held_to, pairs_report_of, recounted
+from umpirical.protocols.pairs.report import FACTS, held_to, pairs_report_from, pairs_report_of, recounted
 from umpirical.protocols.pairs.spec import SHELF, PairsPolicy, PairsStudy, PairsStudySpec, of_pairs
 from umpirical.protocols.pairs.stimuli import MadePairs, make_pairs, write_pairs_set
 from umpirical.protocols.protocol import (
+    CombinesJudges,
     DataSource,
     DecidesByPolicy,
     HoldsToChecks,
+    JuryTerms,
     NewStudy,
     Protocol,
     Study,
@@ -30,6 +32,7 @@ from umpirical.protocols.protocol import (
 )
 from umpirical.protocols.start import new_study_file, path_from, scalar, study_name
 from umpirical.reports.tiles import Tile
+from umpirical.runs.judgments import Reading
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stats.intervals import wilson
@@ -161,7 +164,12 @@ def _guessed(read: ReadPairs) -> Iterator[str]:
 # The protocol of labelled pairs.
 
 
-class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsReport], HoldsToChecks[PairsReport]):
+class PairsProtocol(
+    Protocol[PairsStudy, PairsReport],
+    CombinesJudges[PairsReport],
+    DecidesByPolicy[PairsReport],
+    HoldsToChecks[PairsReport],
+):
     """Judges that compare, on pairs of answers of which one was chosen."""
 
     name = "pairs"
@@ -171,6 +179,12 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsRepo
     spec = PairsStudySpec
     record = PairsReport
     facts = FACTS
+    jury = JuryTerms(
+        of="prompts",
+        about="The results are about these pairs, and only as good as their labels.",
+        hears=lambda *_: True,
+        knows=lambda _, stimulus: not stimulus.parent,
+    )
     answer_key = "umpirical.protocols.pairs.stimuli:answer_key"
 
     def marks(self, data: Mapping[str, Any]) -> bool:
@@ -233,6 +247,9 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsRepo
 
     def recounted(self, record: PairsReport, judgments: Path, judge: JudgeSpec) -> PairsReport:  # noqa: ARG002
         return recounted(record, judgments)
+
+    def of_judgments(self, run: Run, reading: Reading) -> PairsReport:
+        return pairs_report_from(run, reading)
 
     def page(self, record: PairsReport) -> str:
         return render_pairs_html(record)

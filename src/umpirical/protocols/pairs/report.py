@@ -30,7 +30,7 @@ from umpirical.reports.checks import hold_intervals
 from umpirical.reports.decision import Parts, decide_in_parts, find, said_with_need, weak_parts
 from umpirical.reports.facts import audit_rows, run_facts
 from umpirical.reports.record import measure_record, why_unfinished
-from umpirical.runs.judgments import Facts, read_judgments
+from umpirical.runs.judgments import Facts, Reading, read_judgments
 from umpirical.runs.run import Run
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 from umpirical.store.stimulus_sets import StimulusSet
@@ -95,8 +95,14 @@ FACTS = Facts(
 
 def pairs_report_of(run: Run) -> PairsReport:
     """Rereads every response of a run, and measures."""
+    with read_judgments(run, FACTS) as reading:
+        return pairs_report_from(run, reading)
+
+
+def pairs_report_from(run: Run, reading: Reading) -> PairsReport:
+    """Measures the judgments of a run that has been read."""
     about = run.manifest["pairs"]
-    with read_judgments(run, FACTS) as reading, pairs_counts(reading.judgments) as counts:
+    with pairs_counts(reading.judgments) as counts:
         tallies, worst = counts.tallies(), counts.worst()
     measures = _measures(tallies)
     parts: dict[str, Any] = {

@@ -5,7 +5,7 @@ Studies have data and scales of their own, so nothing is added up over them.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, islice
 from pathlib import Path
@@ -21,6 +21,8 @@ from umpirical.domain.trials import BASELINE
 from umpirical.measures.changes import shift_difference
 from umpirical.measures.contrasts import EQUIVALENCE_LEVEL, contrasts_between
 from umpirical.measures.estimates.labels import KAPPA, agreement_difference
+from umpirical.protocols.costs import Costs, TimedKeeper, assemble_costs, judge_option, juries_of, price_of_run
+from umpirical.protocols.jury import Member, share_calls
 from umpirical.protocols.protocol import Documents, write_documents
 from umpirical.protocols.stress.heat_map import CLOSENESS, SIGNS, PassRates, Spread, pass_rates, shade
 from umpirical.protocols.stress.policy import NO_THRESHOLD, TestKind, interval_words, value_words
@@ -33,6 +35,7 @@ from umpirical.protocols.stress.record import (
     WriterSpendRecord,
 )
 from umpirical.protocols.stress.report import read_stress
+from umpirical.protocols.stress.spec import JURY
 from umpirical.protocols.stress.verdicts import SELF_PREFERENCE, moved
 from umpirical.reports import numbers
 from umpirical.reports.comparison import (
@@ -91,6 +94,9 @@ class ComparedStudy(Strict):
     stimuli: str = Field(description="Digest of the texts that all these judges graded.")
     sides: list[StressSide]
     differences: list[DifferenceRecord]
+    costs: Costs | None = Field(
+        default=None, description="Cost and accuracy of the judges and their juries, on the items with labels."
+    )
 
 
 class StressComparison(Strict):
@@ -147,6 +153,9 @@ class ReadStress:
     report: StressReport
     tallies: Tallies
     stimuli: str
+    member: Member | None = None
+    calls: TimedKeeper | None = None
+    """Its calls about items with labels, to say what accuracy costs; None where only counts are known."""
 
     @property
     def judge(self) -> tuple[str, str]:
@@ -163,7 +172,7 @@ def compare_under_stress(read: Sequence[ReadStress], *, margin: float | None = N
     paired = [list(_paired(study, judges)) for study in studies.values()]
     recorded = _recorded(list(studies.values()), paired, margin)
     compared = [
-        _study(study, judges, differences) for study, differences in zip(studies.values(), recorded, strict=True)
+        _study(study, judges, names, differences) for study, differences in zip(studies.values(), recorded, strict=True)
     ]
     return StressComparison(
         judges=[ComparedJudge(name=name, model=model) for name, model in judges],
@@ -225,7 +234,10 @@ def _measured(study: Sequence[ReadStress], one: PairedDifference) -> StressMeasu
 
 
 def _study(
-    study: Sequence[ReadStress], judges: Sequence[tuple[str, str]], differences: list[DifferenceRecord]
+    study: Sequence[ReadStress],
+    judges: Sequence[tuple[str, str]],
+    names: Sequence[str],
+    differences: list[DifferenceRecord],
 ) -> ComparedStudy:
     shown = {*DECIDING.values(), *CLOSENESS, KAPPA}
     sides = [
@@ -243,7 +255,32 @@ def _study(
         for each in study
     ]
     first = study[0]
-    return ComparedStudy(dataset=first.report.dataset, stimuli=first.stimuli, sides=sides, differences=differences)
+    return ComparedStudy(
+        dataset=first.report.dataset,
+        stimuli=first.stimuli,
+        sides=sides,
+        differences=differences,
+        costs=_costs(study, [names[side.place] for side in sides]),
+    )
+
+
+STIMULI = "Writing and validating test cases costs extra, once for all judges: see their reports."
+
+
+def _costs(study: Sequence[ReadStress], names: Sequence[str]) -> Costs | None:
+    """Returns what the judges of a study cost for how right they are; None without labels that all were asked about."""
+    read = [(each.member, each.calls) for each in study if each.member is not None and each.calls is not None]
+    members, kept = [member for member, _ in read], [calls for _, calls in read]
+    alike = len({member.run.judge.scale for member in members}) == 1
+    if len(read) < len(study) or not alike or not all(calls.calls and not calls.too_many for calls in kept):
+        return None
+    prices, shared = [price_of_run(member) for member in members], share_calls(members, kept)
+    if not shared.asked:
+        return None
+    places = [(place, place) for place in range(len(members))]
+    options = [*(judge_option(shared, place, column) for place, column in places), *juries_of(shared, places, kept)]
+    planned = [member.reading.planned for member in members]
+    return assemble_costs(options, shared.ballots, prices, planned, names, stimuli=STIMULI)
 
 
 def _findings(study: ComparedStudy, name: str, names: Sequence[str]) -> Iterator[str]:
@@ -479,8 +516,9 @@ def write_stress_comparison(comparison: StressComparison, folder: Path) -> Docum
 
 
 def _read(run: Run) -> ReadStress:
-    report, tallies = read_stress(run, keep=False)
-    return ReadStress(report, tallies, run.stimuli.digest)
+    calls = TimedKeeper(replace(JURY, hears=JURY.knows), run.judge.scale)
+    report, tallies, reading = read_stress(run, keep=False, seen=calls.see)
+    return ReadStress(report, tallies, run.stimuli.digest, Member(run, reading), calls)
 
 
 def _refuse_one_judge_twice(runs: Sequence[Run]) -> None:

@@ -19,6 +19,7 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.estimates.labels import agreement_difference
 from umpirical.models.spec import ADAPTERS, ModelSpec
 from umpirical.protocols.protocol import (
+    CombinesJudges,
     DataSource,
     DecidesByPolicy,
     Documents,
@@ -40,10 +41,11 @@ from umpirical.protocols.stress.overview import tiles
 from umpirical.protocols.stress.policy import SHELF, StressPolicy
 from umpirical.protocols.stress.record import StressReport
 from umpirical.protocols.stress.rendering import render_stress_markdown, render_stress_pages
-from umpirical.protocols.stress.report import FACTS, held_to, read_stress, stress_report_of
+from umpirical.protocols.stress.report import FACTS, held_to, read_stress, stress_from, stress_report_of
 from umpirical.protocols.stress.responses import ResponsesWriting, responses_left
 from umpirical.protocols.stress.spec import (
     HARNESS_NAMES,
+    JURY,
     RUBRIC_PLACEHOLDER,
     SYNTHETIC,
     StressSpec,
@@ -66,6 +68,7 @@ from umpirical.protocols.stress.writing import StressWriting
 from umpirical.protocols.writing import MadeCounts, ReviewTerms, Writing, generation, has_generation
 from umpirical.reports.gate import HeldCheck
 from umpirical.reports.tiles import Tile
+from umpirical.runs.judgments import Reading
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.generation.attempt import RESPONDER
@@ -227,6 +230,7 @@ LONGEST_TEXT = 200_000
 
 class StressProtocol(
     Protocol[StressStudy, StressReport],
+    CombinesJudges[StressReport],
     WritesStimuli[StressStudy],
     ReviewsStimuli[StressStudy],
     DecidesByPolicy[StressReport],
@@ -242,6 +246,7 @@ class StressProtocol(
     spec = StressStudySpec
     record = StressReport
     facts = FACTS
+    jury = JURY
     answer_key = "umpirical.protocols.stress.design:answer_key"
 
     def open(self, spec: StressStudySpec, folder: Path, *, outside: bool) -> StressStudy:
@@ -366,6 +371,9 @@ class StressProtocol(
 
     def report(self, run: Run) -> StressReport:
         return stress_report_of(run)
+
+    def of_judgments(self, run: Run, reading: Reading) -> StressReport:
+        return stress_from(run, reading)[0]
 
     def page(self, record: StressReport) -> str:
         return render_stress_pages([record])[INDEX]

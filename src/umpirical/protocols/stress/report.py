@@ -55,7 +55,7 @@ from umpirical.reports.record import (
     measure_record,
 )
 from umpirical.reports.smallest_differences import smallest_differences
-from umpirical.runs.judgments import Facts, read_judgments
+from umpirical.runs.judgments import Facts, Reading, Seen, read_judgments
 from umpirical.runs.run import Run
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation, Perturbation
 from umpirical.store.stimulus_sets import StimulusSet
@@ -125,16 +125,23 @@ def stress_report_of(run: Run) -> StressReport:
     return read_stress(run)[0]
 
 
-def read_stress(run: Run, *, keep: bool = True) -> tuple[StressReport, Tallies]:
-    """Returns the report of a run, and the counts behind it, for whoever holds judges against each other.
+def read_stress(run: Run, *, keep: bool = True, seen: Seen = lambda *_: None) -> tuple[StressReport, Tallies, Reading]:
+    """Returns the report of a run, the counts behind it and what was read, for whoever compares judges.
 
-    Without `keep`, nothing is written to the run.
+    Without `keep`, nothing is written to the run. `seen` is called for every trial.
     """
-    scale, stimuli = run.judge.scale, run.stimuli
-    if "stress" not in run.manifest or scale is None:
+    if "stress" not in run.manifest:
         raise UsageError(f"{run.folder} is not a stress test run", fix=f"umpirical report {run.folder}")
-    about = run.manifest["stress"]
-    with read_judgments(run, FACTS, keep=keep) as reading, stress_counts(reading.judgments) as counts:
+    with read_judgments(run, FACTS, keep=keep, seen=seen) as reading:
+        return *stress_from(run, reading), reading
+
+
+def stress_from(run: Run, reading: Reading) -> tuple[StressReport, Tallies]:
+    """Returns the report of the judgments of a run that has been read, and the counts behind it."""
+    about, scale, stimuli = run.manifest["stress"], run.judge.scale, run.stimuli
+    if scale is None:
+        raise UsageError(f"{run.folder} is not a stress test run", fix=f"umpirical report {run.folder}")
+    with stress_counts(reading.judgments) as counts:
         tallies, worst = counts.tallies(scale, tuple(about["positive"])), counts.worst()
     report = assemble_stress(
         judge_record(run, reading),

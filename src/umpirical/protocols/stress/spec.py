@@ -10,8 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from umpirical.datasets.guess import ColumnRole, Guess, guess_dataset
 from umpirical.datasets.spec import DatasetSpec
+from umpirical.domain.stimuli import ORIGINAL, Stimulus
+from umpirical.domain.trials import Trial
 from umpirical.judges.prompt import columns_of
-from umpirical.protocols.protocol import NewStudy, Study, StudySpec
+from umpirical.protocols.protocol import JuryTerms, NewStudy, Study, StudySpec
 from umpirical.protocols.start import new_study_file, path_from, quoted, quoted_list, scalar, study_name
 from umpirical.protocols.stress.given import GivenTexts
 from umpirical.protocols.writing import ReviewSpec, ReviewTerms, WriterSpec
@@ -512,3 +514,17 @@ def _notes(guess: Guess) -> Iterator[str]:
         yield f"only {guess.rows:,} rows: a pass needs {ENOUGH} items, so a good judge ends INCONCLUSIVE"
     if "rubric" not in guess.columns:
         yield "put your rubric in rubric.txt"
+
+
+def _shows_agreement(trial: Trial, stimulus: Stimulus) -> bool:
+    """Whether a call is about a labeled item as it is, by the judge's own prompt and settings."""
+    way = trial.presentation
+    return stimulus.family == ORIGINAL and bool(stimulus.gold) and way.seed is None and not (way.sampling or way.prompt)
+
+
+JURY = JuryTerms(
+    of="items",
+    about="The results are about these items, and only as good as their labels.",
+    hears=lambda *_: True,
+    knows=_shows_agreement,
+)

@@ -5,7 +5,6 @@ import shutil
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,13 +12,16 @@ import pytest
 import umpirical
 from umpirical.cli import main
 from umpirical.domain.errors import StoreError, UsageError
-from umpirical.protocols.datasheet.jury import Jury, read_members, refuse_no_jury, render_jury_markdown, seat, seat_jury
+from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.record import Datasheet
+from umpirical.protocols.jury import read_members, seat
+from umpirical.protocols.jury_record import Jury, render_jury_markdown
 from umpirical.reports.decision import EXIT_CODES, TITLES
 from umpirical.reports.record import record_json
-from umpirical.runs.run import open_run
 from umpirical.stats.juries import NO_VOTE
+from umpirical.store.runs import RunStore
 from umpirical.study.file import read_study
+from umpirical.study.jury import seat_jury
 from umpirical.study.prepare import prepare_run
 
 JUDGES = ("careful", "surface-swayed", "short-sighted", "coin", "mumbling")
@@ -48,13 +50,13 @@ def runs(tmp_path_factory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def shared(runs):
-    return read_members(list(runs.values()))
+    return read_members(list(runs.values()), DATASHEET)
 
 
 def test_a_jury_has_a_datasheet_of_its_own(runs, tmp_path):
     found = seat_jury(list(runs.values()), tmp_path)
     sheet = Datasheet.model_validate_json(found.documents.json.read_text())
-    assert sheet == found.datasheet
+    assert sheet == found.report
     assert sheet.judge.model == "jury, majority: " + ", ".join(JUDGES)
     assert sheet.run.trials == 336
     assert sheet.decision.verdict in {"use", "use-with-restrictions", "do-not-use", "not-enough-data"}
@@ -69,15 +71,15 @@ def test_it_is_found_again_and_its_fingerprint_is_that_of_its_members_and_its_ru
     one, again = (seat_jury(list(runs.values()), tmp_path / name) for name in ("one", "again"))
     other = seat_jury(list(runs.values())[:3], tmp_path)
     learned = seat_jury(list(runs.values()), tmp_path, rule="weighted")
-    assert one.datasheet == again.datasheet
-    assert len({each.datasheet.judge.fingerprint for each in (one, other, learned)}) == 3
+    assert one.report == again.report
+    assert len({each.report.judge.fingerprint for each in (one, other, learned)}) == 3
 
 
 @pytest.mark.parametrize("rule", ["weighted", "dawid-skene"])
 def test_what_a_rule_has_learned_from_is_not_what_it_is_measured_on(rule, shared, runs, tmp_path):
     found = seat_jury(list(runs.values()), tmp_path, rule=rule)
     assert not set(found.jury.learned_on) & set(found.jury.reported_on)
-    assert set(found.datasheet.run.tasks) == set(found.jury.reported_on)
+    assert set(found.report.run.tasks) == set(found.jury.reported_on)
     seated = seat(shared, rule, choose=False, budget=None)
     hidden = shared.numbers_of(seated.reported_on)
     scrambled = replace(
@@ -121,18 +123,18 @@ def test_unreadable_answers_are_no_votes_and_make_no_verdict(runs, shared, tmp_p
 
 
 def test_a_jury_without_a_quorum_is_counted_as_unparsed(runs, tmp_path, monkeypatch):
-    from umpirical.protocols.datasheet import jury
+    from umpirical.study import jury
 
-    def silenced(paths):
-        found = read_members(paths)
+    def silenced(paths, protocol, rule):
+        found = read_members(paths, protocol, rule)
         votes = found.ballots.votes.copy()
         votes[: len(votes) // 2] = NO_VOTE
         return replace(found, ballots=replace(found.ballots, votes=votes))
 
     monkeypatch.setattr(jury, "read_members", silenced)
     found = seat_jury(list(runs.values()), tmp_path)
-    assert found.jury.without_verdict == sum(row.unparsed for row in found.datasheet.audit) >= 168
-    assert found.datasheet.decision.verdict == "do-not-use"
+    assert found.jury.without_verdict == sum(row.unparsed for row in found.report.audit) >= 168
+    assert found.report.decision.verdict == "do-not-use"
 
 
 def test_fewer_than_three_are_no_jury_and_a_run_has_one_vote(runs, tmp_path):
@@ -154,12 +156,10 @@ def test_a_judge_that_was_measured_twice_has_one_vote(runs, tmp_path):
 def test_a_run_of_another_protocol_is_refused(runs, tmp_path):
     study = shutil.copytree(runs["careful"].parents[1], tmp_path / "other-protocol")
     copies = [study / "runs" / run.name for run in runs.values()]
-    manifest = copies[0] / "run.json"
-    opened = [open_run(copy) for copy in copies]
-    changed = json.loads(manifest.read_text()) | {"protocol": "umpirical-agent/2"}
-    opened[0] = replace(opened[0], store=SimpleNamespace(manifest=changed, folder=copies[0]))
-    with pytest.raises(UsageError, match="not a datasheet run"):
-        refuse_no_jury(opened)
+    store = RunStore(copies[0])
+    store.write_manifest({**store.manifest, "protocol": "umpirical-agent/2"})
+    with pytest.raises(UsageError, match=r"is of protocol datasheet, and .* of agent"):
+        seat_jury(copies, tmp_path)
 
 
 def test_other_stimuli_are_refused(runs, tmp_path):
@@ -192,7 +192,9 @@ def test_a_budget_needs_prices_and_a_choice(runs, tmp_path):
         seat_jury(everybody, tmp_path, budget=Decimal(1))
     with pytest.raises(UsageError, match="is unknown"):
         seat_jury(everybody, tmp_path, budget=Decimal(1), choose=True)
-    with pytest.raises(UsageError, match="unknown rule 'median'"):
+    with pytest.raises(UsageError, match="unknown rule 'mode'"):
+        seat_jury(everybody, tmp_path, rule="mode")
+    with pytest.raises(UsageError, match="cannot vote by median"):
         seat_jury(everybody, tmp_path, rule="median")
 
 
