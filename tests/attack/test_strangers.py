@@ -46,7 +46,7 @@ ARGUMENTS = {
     "study": lambda folder: [str(folder)],
     "target": lambda folder: [str(next(folder.glob("runs/*"), folder))],
     "targets": lambda folder: [str(folder)],
-    "judge": lambda folder: ["theirs.yaml" if (folder / "theirs.yaml").exists() else "theirs"],
+    "judges": lambda folder: ["theirs.yaml" if (folder / "theirs.yaml").exists() else "theirs"],
     "rubric": lambda folder: [str(folder / "umpirical.yaml")],
     "folder": lambda folder: [str(folder)],
     "file": lambda folder: [str(folder / "umpirical.yaml")],
