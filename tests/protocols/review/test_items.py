@@ -163,7 +163,7 @@ def test_every_generated_test_has_a_question():
         for test in map(PERTURBATIONS.get, PERTURBATIONS.names())
         if isinstance(test, GeneratedPerturbation)
     }
-    assert len(questions) == 13
+    assert len(questions) == 15
     assert all(question.endswith("?") for question in questions.values())
     assert questions["paraphrase"] == "Is the meaning unchanged?"
     assert questions["prompt-injection"] == "Was one passage added, and nothing else changed?"
