@@ -7,7 +7,7 @@ from umpirical.protocols.datasheet.comparison_pages import judge_views
 
 from .test_comparison import papers_three
 
-SCS = ("stable-cross-sensitivity", "wording bias")
+SCS = ("stable-cross-sensitivity", "", "wording bias")
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def near(*printed):
 
 def test_figure_1_has_dark_current_across_and_wording_bias_up(judges):
     drawn = charts.plane(
-        judges, title="t", across=("dark-current", "d"), up=SCS, size=("target-sensitivity", "1", "accuracy at Δ1")
+        judges, title="t", across=("dark-current", "", "d"), up=SCS, size=("target-sensitivity", "1", "accuracy at Δ1")
     )
     assert shares(drawn.points, judges) == near((0.667, 0.033), (0, 0.45), (0, 0))
     # The larger the mark, the more often it is right at one requirement: .61, 1 and .94.
@@ -57,5 +57,5 @@ def test_figure_3_has_the_outcomes_of_equal_pairs_side_by_side(judges):
 
 
 def test_figure_5_has_position_bias_across_and_wording_bias_up(judges):
-    drawn = charts.plane(judges, title="t", across=("positional-false-preference", "p"), up=SCS)
+    drawn = charts.plane(judges, title="t", across=("positional-false-preference", "", "p"), up=SCS)
     assert shares(drawn.points, judges) == near((0.967, 0.033), (0.533, 0.45), (0.083, 0))

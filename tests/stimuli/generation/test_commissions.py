@@ -87,9 +87,16 @@ def test_a_commission_is_another_if_anything_is_that_decides_what_becomes_of_it(
 
 @each("what", CHANGED_TERMS)
 def test_a_commission_on_other_terms_is_another(what):
-    assert set(CHANGED_TERMS) == set(GenerationTerms.__slots__)
+    assert {*CHANGED_TERMS, "own_generator"} == set(GenerationTerms.__slots__)
     commission = wanted()
     assert wanted(**{what: CHANGED_TERMS[what]}).id != commission.id
+
+
+def test_the_judges_own_model_decides_only_what_it_writes():
+    own = Writer("own", "loopback", 900)
+    assert wanted("own-words", own_generator=own).id != wanted("own-words").id
+    assert wanted("other-words", own_generator=own).id == wanted("other-words").id
+    assert wanted("own-words", own_generator=own).generator is own
 
 
 def test_targets_tell_commissions_apart():

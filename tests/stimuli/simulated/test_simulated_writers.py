@@ -31,7 +31,8 @@ def simulated(name, seed=1, **faults):
 
 def settled(commission, number=0, generator=None, validator=None):
     """One attempt by simulated models, from the first question to the end."""
-    models = {"generator": generator or simulated("generator"), "validator": validator or simulated("validator")}
+    writer = generator or simulated("generator")
+    models = {"generator": writer, "own-generator": writer, "validator": validator or simulated("validator")}
 
     async def asked():
         protocol = attempt(commission, number)
@@ -129,7 +130,7 @@ def test_the_same_question_has_the_same_answer_in_any_process():
 @pytest.mark.parametrize(
     ("name", "faults", "said"),
     [
-        ("writer", {}, "choose generator, validator"),
+        ("writer", {}, "choose generator, other-generator, validator"),
         ("generator", {"errors": 0.1}, "choose one of: misses, refusals, copies"),
         ("validator", {"errors": 1.5}, "a number from 0 to 1"),
         ("validator", {"errors": True}, "a number from 0 to 1"),
