@@ -475,32 +475,33 @@ SELF_PREFERENCE = {
 }
 """The two halves of self-preference by test: what is preferred, and to what."""
 
-TOGETHER = 2.2414 / 1.9600
-"""How much wider an interval is if two of them are to miss together in at most 5%."""
+TOGETHER = {1: 1.0, 2: 2.2414 / 1.9600}
+"""How much wider each of so many intervals is if they are to miss together in at most 5%."""
 
 
 def _self_preference(found: ByTest) -> Iterator[str]:
     """Yields what own words and a claim of authorship each do to a grade, so that they are not taken for one thing."""
-    for test, (what, other) in SELF_PREFERENCE.items():
-        measure = found.get((test, "grade-shift"))
-        if measure is None or not isinstance(measure.result, Estimate):
-            continue
-        shift = f"{_with_interval(measure, measure.result)} grades"
-        if not moved(measure.result):
+    measured = [(test, found[test, "grade-shift"]) for test in SELF_PREFERENCE if (test, "grade-shift") in found]
+    shifts = [(test, one, one.result) for test, one in measured if isinstance(one.result, Estimate)]
+    for test, measure, result in shifts:
+        what, other = SELF_PREFERENCE[test]
+        shift, side = f"{_with_interval(measure, result)} grades", "higher" if result.value > 0 else "lower"
+        if not moved(result, of=1):
             yield f"no difference shown between {what} and {other} ({shift})"
-            continue
-        # Words that other judges prefer as well are better written.
-        advice = "; compare it with other judges, as the words may be better" if test == "own-words" else ""
-        side = "higher" if measure.result.value > 0 else "lower"
-        yield f"grades {what} {side} than {other} ({shift}{advice})"
+        elif not moved(result, of=len(shifts)):
+            yield f"may grade {what} {side} than {other} ({shift}; not significant among two comparisons)"
+        else:
+            # Words that other judges prefer as well are better written.
+            advice = "; compare it with other judges, as the words may be better" if test == "own-words" else ""
+            yield f"grades {what} {side} than {other} ({shift}{advice})"
 
 
-def moved(shift: Estimate) -> bool:
-    """Whether the shift of one of the two halves is shown not to be 0."""
+def moved(shift: Estimate, *, of: int = 2) -> bool:
+    """Whether a shift is shown not to be 0, as one of so many comparisons."""
     ends = shift.interval
     if ends is None or ends.low is None or ends.high is None:
         return False
-    low, high = (shift.value + TOGETHER * (end - shift.value) for end in (ends.low, ends.high))
+    low, high = (shift.value + TOGETHER[of] * (end - shift.value) for end in (ends.low, ends.high))
     return low > 0 or high < 0
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from tests.protocols.stress.end_to_end.loopback import answer
 from tests.servers.chat_server import ChatServer
 from tests.trusting import trusting
 from umpirical.cli import cli
+from umpirical.domain.measures import Estimate, Interval
 from umpirical.protocols.stress.spec import StressSpec
 from umpirical.protocols.stress.stimuli import ONE_TEXT
+from umpirical.protocols.stress.verdicts import _self_preference
 from umpirical.stimuli.perturbations.authors import OTHER_CLAIM, OWN_CLAIM
 from umpirical.stimuli.perturbations.proof import prove
 
@@ -193,3 +196,20 @@ def test_a_claim_is_one_line_and_proved_even_where_the_text_begins_with_one(clai
         assert prove(claim, text, changed)
         with pytest.raises(ValueError, match="differs from the original"):
             prove(claim, text, f"{changed} More.")
+
+
+def test_a_sentence_never_contradicts_the_interval_beside_it():
+    def said(*shifts):
+        found = {}
+        for test, (value, low, high) in zip(("own-words", "own-claim"), shifts, strict=False):
+            result = Estimate(value, value * 40, 40, "item", Interval(low, high, method="m"), 40)
+            found[test, "grade-shift"] = SimpleNamespace(name="grade-shift", scale="steps", result=result)
+        return "; ".join(_self_preference(found))
+
+    assert said((0.0, -0.1, 0.1)).startswith("no difference shown")
+    # Of one comparison, its interval decides; of two, each needs a wider one.
+    near = (0.75, 0.05, 1.5)
+    assert said(near).startswith("grades its own model's words higher")
+    assert said(near, (0.0, -0.1, 0.1)).startswith("may grade its own model's words higher")
+    assert "not significant among two comparisons" in said((0.0, -0.1, 0.1), near)
+    assert "grades texts said to be its own lower" in said(near, (-0.5, -0.6, -0.4))
