@@ -43,7 +43,7 @@ def test_measures_have_the_numbers_of_the_record(measured, umpirical, tmp_path):
         assert typed["value"] == (result["value"] if known else None)
         assert row["value"] == (str(result["value"]) if known else "")
         assert typed["low"] == (result["interval"]["low"] if known and result["interval"] else None)
-        assert typed["undefined"] == ("" if known else result["reason"])
+        assert typed["undefined"] == (None if known else result["reason"])
 
 
 def test_judgments_have_a_row_for_each_call(measured, umpirical, tmp_path):

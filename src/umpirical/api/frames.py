@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
 from umpirical.domain.responses import Response
-from umpirical.domain.scales import Choice
-from umpirical.domain.stimuli import GivenLabel, GivenWinner, NoPreference, Stimulus
-from umpirical.domain.trials import Order, Trial
+from umpirical.domain.stimuli import GivenWinner, Stimulus
+from umpirical.domain.trials import Trial, position_of
+from umpirical.measures.counting.correctness import result_column
+from umpirical.measures.counting.judgments import counting
 from umpirical.protocols.catalogue import protocol_of_run
 from umpirical.runs.judgments import read_judgments
 from umpirical.runs.plan import shown
 from umpirical.runs.run import Run, open_run
+from umpirical.store.schemas import judgment_schema
 from umpirical.text.words import word_count
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ CALLS: Mapping[str, tuple[Kind, str]] = {
     "answer": ("text", "The verdict: 1, 2 or tie, or the grade. Missing without a verdict."),
     "correct": (
         "flag",
-        "Whether the verdict is right. Missing without a verdict, or if no answer is known to be right.",
+        "Whether the verdict is right. Missing if the reply is unusable, or if no single verdict is right.",
     ),
     "confidence": ("number", "The judge's confidence, if it states one."),
     "gold": ("text", "The right label."),
@@ -93,12 +95,21 @@ CASES: Mapping[str, tuple[Kind, str]] = {
 def judgments_frame(folder: Path) -> "pd.DataFrame":
     """Returns a row for each planned call of a run, read again from its responses."""
     run, rows = open_run(folder), list[dict[str, Any]]()
+    facts = protocol_of_run(run.store).early().facts
+    result = result_column(judgment_schema(facts.columns).names, run.judge.kind)
 
     def see(trial: Trial, stimulus: Stimulus, outcome: Outcome | None, response: Response | None) -> None:
         rows.append(_call(run, trial, stimulus, outcome, response))
 
-    with read_judgments(run, protocol_of_run(run.store).early().facts, seen=see, keep=False):
-        return _frame(rows, CALLS)
+    with (
+        read_judgments(run, facts, seen=see, keep=False) as reading,
+        counting(reading.judgments, run.judge.kind) as judgments,
+    ):
+        found = judgments.each(f"select trial_id, {result} as result from judgment")  # noqa: S608  # ours
+        results = {row["trial_id"]: row["result"] for row in found}
+    for row in rows:
+        row["correct"] = {"right": True, "wrong": False}.get(results[row["trial_id"]])
+    return _frame(rows, CALLS)
 
 
 def stimuli_frame(folder: Path) -> "pd.DataFrame":
@@ -114,9 +125,7 @@ def _call(
     run: Run, trial: Trial, stimulus: Stimulus, outcome: Outcome | None, response: Response | None
 ) -> dict[str, Any]:
     how, seen = trial.presentation, shown(stimulus, trial.presentation.order, run.judge.kind)
-    better, answer = _better_position(stimulus, how.order), None
-    if isinstance(outcome, Verdict):
-        answer = outcome.value.value if isinstance(outcome.value, Choice) else outcome.value
+    better = stimulus.expectation.candidate if isinstance(stimulus.expectation, GivenWinner) else None
     return {
         "trial_id": trial.id,
         "stimulus_id": stimulus.id,
@@ -127,10 +136,9 @@ def _call(
         "variant": how.variant,
         "repeat": how.repeat,
         "order": how.order.value,
-        "better_position": better,
+        "better_position": None if better is None else position_of(better, how.order),
         "outcome": "unasked" if outcome is None else type(outcome).__name__.lower(),
-        "answer": None if answer is None else str(answer),
-        "correct": _correct(run, stimulus, outcome, better),
+        "answer": str(outcome.value) if isinstance(outcome, Verdict) else None,
         "confidence": outcome.confidence if isinstance(outcome, Verdict) else None,
         "gold": stimulus.gold or None,
         "task": seen.task,
@@ -141,28 +149,6 @@ def _call(
         "reply": None if response is None else response.text,
         "trouble": _trouble(outcome),
     }
-
-
-def _better_position(stimulus: Stimulus, order: Order) -> int | None:
-    if not isinstance(stimulus.expectation, GivenWinner):
-        return None
-    return 1 if (stimulus.expectation.candidate == 0) == (order is Order.AB) else 2
-
-
-def _correct(run: Run, stimulus: Stimulus, outcome: Outcome | None, better: int | None) -> bool | None:
-    """Whether a verdict is the right one; None if there is no verdict, or nothing is known to be right."""
-    if not isinstance(outcome, Verdict):
-        return None
-    said = outcome.value
-    if isinstance(said, Choice):
-        if better is None and not isinstance(stimulus.expectation, NoPreference):
-            return None
-        return said == (Choice.TIE if better is None else Choice(str(better)))
-    right = stimulus.expectation.label if isinstance(stimulus.expectation, GivenLabel) else stimulus.gold
-    if not right:
-        return None
-    # A value of an interval scale is a number, however it is written.
-    return said == right if isinstance(said, str) or run.judge.scale is None else abs(said - float(right)) < 1e-9
 
 
 def _trouble(outcome: Outcome | None) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from umpirical.api.frames import Kind, judgments_frame, pandas_frame, polars_frame, stimuli_frame
 from umpirical.domain.errors import StoreError, UsageError
-from umpirical.domain.measures import Estimate
+from umpirical.domain.measures import Estimate, result_columns
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.comparison import Comparison, compare_runs
 from umpirical.protocols.datasheet.comparison_pages import (
@@ -71,6 +71,7 @@ DIFFERENCES: Mapping[str, Kind] = {
     "difference": "number",
     "low": "number",
     "high": "number",
+    "method": "text",
     "denominator": "count",
     "unit": "text",
     "clusters": "count",
@@ -136,24 +137,13 @@ class Measures(Sequence[MeasureRecord]):
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for measure in self._measures:
-            found = measure.result if isinstance(measure.result, Estimate) else None
-            ends = found.interval if found else None
             yield {
                 "measure": measure.name,
                 "variant": measure.variant,
                 "stratum": measure.stratum,
                 "group": getattr(measure, "group", ""),
-                "value": found.value if found else None,
-                "low": ends.low if ends else None,
-                "high": ends.high if ends else None,
-                "level": ends.level if ends else None,
-                "method": ends.method if ends else None,
-                "numerator": found.numerator if found else None,
-                "denominator": found.denominator if found else None,
-                "unit": found.unit if found else None,
-                "clusters": found.clusters if found else None,
-                "censoring": found.censoring if found else None,
-                "undefined": None if isinstance(measure.result, Estimate) else measure.result.reason,
+                "censoring": measure.result.censoring if isinstance(measure.result, Estimate) else None,
+                **result_columns(measure.result),
             }
 
     def __repr__(self) -> str:
@@ -362,22 +352,15 @@ class ComparedJudges(ABC, Generic[RecordT]):
 
 
 def _difference_row(data: str, one: DifferenceRecord, judges: Sequence[str]) -> dict[str, Any]:
-    found = one.difference if isinstance(one.difference, Estimate) else None
-    ends = found.interval if found else None
+    names = ("measure", "variant", "stratum", "margin", "family", "words", "p_value", "adjusted_p")
+    columns = result_columns(one.difference)
     return {
         "data": data or None,
         "first": judges[one.first],
         "second": judges[one.second],
-        **{name: getattr(one, name) for name in ("measure", "variant", "stratum", "margin", "family", "words")},
-        "difference": found.value if found else None,
-        "low": ends.low if ends else None,
-        "high": ends.high if ends else None,
-        "denominator": found.denominator if found else None,
-        "unit": found.unit if found else None,
-        "clusters": found.clusters if found else None,
-        "p_value": one.p_value,
-        "adjusted_p": one.adjusted_p,
-        "undefined": None if isinstance(one.difference, Estimate) else one.difference.reason,
+        "difference": columns.pop("value"),
+        **{name: getattr(one, name) for name in names},
+        **columns,
     }
 
 

@@ -76,6 +76,24 @@ class Undefined:
 Result = Estimate | Undefined
 
 
+def result_columns(result: Result) -> dict[str, str | float | None]:
+    """Returns a result as columns of a table. An undefined one has a reason and no value."""
+    found = result if isinstance(result, Estimate) else None
+    ends = found.interval if found else None
+    return {
+        "value": found.value if found else None,
+        "low": ends.low if ends else None,
+        "high": ends.high if ends else None,
+        "level": ends.level if ends else None,
+        "method": ends.method if ends else None,
+        "numerator": found.numerator if found else None,
+        "denominator": found.denominator if found else None,
+        "unit": found.unit if found else None,
+        "clusters": found.clusters if found else None,
+        "undefined": result.reason if isinstance(result, Undefined) else None,
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One named property of a judge, as measured."""

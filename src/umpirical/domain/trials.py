@@ -54,6 +54,11 @@ class Order(StrEnum):
     BA = "ba"
 
 
+def position_of(candidate: int, order: Order) -> int:
+    """Returns the position, 1 or 2, in which the first candidate, 0, or the second, 1, is shown."""
+    return 1 if (candidate == 0) == (order is Order.AB) else 2
+
+
 @dataclass(frozen=True, slots=True)
 class Presentation:
     """How a stimulus is shown: a set of factors, each a field. A factor is a column wherever trials are stored.

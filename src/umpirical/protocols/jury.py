@@ -21,7 +21,7 @@ from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.scoring_methods import calibration_tasks
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, GivenWinner, NoPreference, SameVerdict, Stimulus
-from umpirical.domain.trials import BASELINE, Order, Presentation, Trial
+from umpirical.domain.trials import BASELINE, Presentation, Trial, position_of
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.protocols.jury_record import JurorRecord, Jury, MeasureName, SharedErrors, findings
@@ -230,7 +230,7 @@ def _right(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> float:
     """Returns the right answer as a vote: the label or, as a position, the candidate that is better, or a tie."""
     match stimulus.expectation:
         case GivenWinner(candidate=better):
-            return 0 if better == (0 if trial.presentation.order is Order.AB else 1) else 1
+            return position_of(better, trial.presentation.order) - 1
         case NoPreference():
             return TIE
         case GivenLabel() | SameVerdict() | FlippedVerdict():

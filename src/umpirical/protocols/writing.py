@@ -136,6 +136,15 @@ class MadeCounts:
     simulated: int = 0
     """Generated texts that a program wrote in a generator's place, for a rehearsal."""
 
+    def leave_out(self, reason: str) -> None:
+        """Counts a text that was made as one that did not become a stimulus."""
+        if self.proved:
+            self.proved -= 1
+        else:
+            self.generated -= 1
+        self.rejected[reason] = self.rejected.get(reason, 0) + 1
+        self.given_up += 1
+
     def as_json(self) -> dict[str, Json]:
         """Leaves out the review counts if there was no review, so that such a set keeps its old digest."""
         counts: dict[str, Json] = asdict(self)

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from umpirical.domain.errors import UsageError
-from umpirical.domain.measures import Estimate
+from umpirical.domain.measures import Estimate, Undefined, result_columns
 from umpirical.reports import numbers
 from umpirical.reports.decision import together
 from umpirical.reports.pages import plain, quoted
@@ -32,9 +32,6 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 
 LONGEST_PRINT = 120
 """Seconds that a browser may take."""
-
-ESTIMATED = ("value", "low", "high", "level", "method", "numerator", "denominator", "unit", "clusters")
-"""Columns that are empty for a measure without a value."""
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a text begins that a spreadsheet would run."""
@@ -108,17 +105,9 @@ def _measured(measure: MeasureRecord) -> dict[str, Any]:
         "stratum": measure.stratum,
         "group": getattr(measure, "group", ""),
         "scale": measure.scale,
-        **(_estimated(result) if isinstance(result, Estimate) else dict.fromkeys(ESTIMATED)),
+        **result_columns(result),
         "excluded": sum(result.excluded.values()),
-        "undefined": "" if isinstance(result, Estimate) else result.reason,
     }
-
-
-def _estimated(result: Estimate) -> dict[str, Any]:
-    interval = result.interval
-    limits = (interval.low, interval.high, interval.level, interval.method) if interval else (None, None, None, None)
-    counts = (float(result.numerator), result.denominator, result.unit, result.clusters)
-    return dict(zip(ESTIMATED, (result.value, *limits, *counts), strict=True))
 
 
 def _measure_schema() -> "pa.Schema":
@@ -127,7 +116,8 @@ def _measure_schema() -> "pa.Schema":
     numbers = dict.fromkeys(("value", "low", "high", "level", "numerator"), pa.float64())
     numbers |= dict.fromkeys(("denominator", "clusters", "excluded"), pa.int64())
     texts = ("judge", "model", "run", "protocol", "variant", "measure", "title", "stratum", "group", "scale")
-    return pa.schema([(name, numbers.get(name, pa.string())) for name in (*texts, *ESTIMATED, "excluded", "undefined")])
+    names = (*texts, *result_columns(Undefined("")), "excluded")
+    return pa.schema([(name, numbers.get(name, pa.string())) for name in names])
 
 
 def _write_csv(path: Path, rows: Iterator[dict[str, Any]]) -> int:

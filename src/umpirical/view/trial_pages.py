@@ -22,7 +22,7 @@ from umpirical.domain.stimuli import (
     SameVerdict,
     Stimulus,
 )
-from umpirical.domain.trials import Layout, Order, Trial
+from umpirical.domain.trials import Layout, Order, Trial, position_of
 from umpirical.judges.factory import build_renderer
 from umpirical.judges.judge import prompt_id
 from umpirical.measures.counting.correctness import FORCED, Result
@@ -262,8 +262,7 @@ UNSCORED = "no single right answer"
 def _expected_choice(one: ShownTrial) -> str:
     stimulus, way = one.stimulus, one.trial.presentation
     if isinstance(stimulus.expectation, GivenWinner):
-        first = (stimulus.expectation.candidate == 0) == (way.order is Order.AB)
-        slot = Choice.POSITION_1 if first else Choice.POSITION_2
+        slot = Choice(str(position_of(stimulus.expectation.candidate, way.order)))
         return f"position {slot}, answer {one.content(slot)}"
     return UNSCORED if stimulus.family == Family.SUBSET or way.variant == FORCED else "tie"
 

@@ -227,12 +227,12 @@ EXAMINER_PROFILES = {
         defects=_shifted("cue"),
     ),
     "prefers-own-words": ExaminerProfile(
-        "Gives higher grades to the words of its own model than to another model's words for the same content.",
+        "Prefers its own model's words to another model's words for the same content.",
         replace(_SOUND, own_words=0.6),
         defects=_shifted("own-words"),
     ),
     "prefers-own-name": ExaminerProfile(
-        "Gives higher grades to texts that are said to be its own, whoever wrote them.",
+        "Prefers texts that it is told are its own, whoever wrote them.",
         replace(_SOUND, own_claim=0.6),
         defects=_shifted("own-claim"),
     ),

@@ -330,8 +330,9 @@ def _preferring(study: ComparedStudy, names: Sequence[str]) -> Iterator[str]:
     """Yields, for each pair of judges, whether one grades the words of `own_generator`, or its name, higher."""
     for one in study.differences:
         found = one.difference
-        shown = isinstance(found, Estimate) and moved(found) and (one.adjusted_p or 0.0) <= LEVEL
-        if one.measure != "grade-shift" or not isinstance(found, Estimate) or not shown or found.interval is None:
+        if one.measure != "grade-shift" or not isinstance(found, Estimate) or found.interval is None:
+            continue
+        if one.adjusted_p is None or one.adjusted_p >= LEVEL or not moved(found):
             continue
         more, less = (one.second, one.first) if found.value > 0 else (one.first, one.second)
         what = "the words of the study's own_generator" if one.stratum == "own-words" else "texts said to be its own"

@@ -403,10 +403,7 @@ def _compared(stimuli: Iterable[Stimulus], others: Iterable[Stimulus], counts: M
         if stimulus.parent in by_source:
             yield replace(stimulus, parent=by_source[stimulus.parent])
         else:
-            made = "proved" if counts.proved else "generated"
-            setattr(counts, made, getattr(counts, made) - 1)
-            counts.rejected[ONE_TEXT] = counts.rejected.get(ONE_TEXT, 0) + 1
-            counts.given_up += 1
+            counts.leave_out(ONE_TEXT)
 
 
 def _compared_written(study: StressStudy, shown: Iterable[Stimulus], made: Mapping[str, MadeCounts]) -> list[Stimulus]:

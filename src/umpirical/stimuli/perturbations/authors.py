@@ -5,10 +5,8 @@ content, with no word about who wrote them. `own-claim` compares two claims abou
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
-
-import numpy as np
+from typing import Any
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 from umpirical.stimuli.perturbations.rewritten import PARAPHRASE
@@ -39,36 +37,30 @@ _CLAIMS = "[Author of this text: you, the model that grades it]", "[Author of th
 _CLAIM = re.compile(rf"\A(?:(?:{'|'.join(map(re.escape, _CLAIMS))})\n\n)+")
 
 
-def _said(claim: str) -> Callable[[str, np.random.Generator], str]:
-    def change(text: str, _: np.random.Generator) -> str:
-        return f"{claim}\n\n{text}"
+def _claim(name: str, title: str, about: str, claim: str, **more: Any) -> ProvedPerturbation:  # noqa: ANN401  # its fields
+    """Returns the change that puts a claim before a text; before a paraphrase, in a study that has those."""
+    return ProvedPerturbation(
+        name,
+        title,
+        about,
+        version=1,
+        change=lambda text, _: f"{claim}\n\n{text}",
+        # A text that begins with a claim is proved as well: all claims at its beginning go.
+        normal=lambda text: _CLAIM.sub("", text),
+        over=("other-words", "own-words"),
+        **more,
+    )
 
-    return change
 
-
-def _unclaimed(text: str) -> str:
-    # A text that begins with a claim is proved as well: all claims at its beginning go.
-    return _CLAIM.sub("", text)
-
-
-OTHER_CLAIM = ProvedPerturbation(
-    name="other-claim",
-    title="Claim: another model's",
-    about="A first line says that another model wrote the text.",
-    version=1,
-    change=_said(_CLAIMS[1]),
-    normal=_unclaimed,
-    over=("other-words", "own-words"),
+OTHER_CLAIM = _claim(
+    "other-claim", "Claim: another model's", "A first line says that another model wrote the text.", _CLAIMS[1]
 )
 
-OWN_CLAIM = ProvedPerturbation(
-    name="own-claim",
-    title="Claim: its own",
-    about="The first line says that the judge wrote the text, instead of another model; the two versions are compared.",
-    version=1,
-    change=_said(_CLAIMS[0]),
-    normal=_unclaimed,
+OWN_CLAIM = _claim(
+    "own-claim",
+    "Claim: its own",
+    "The first line says that the judge wrote the text, instead of another model; the two versions are compared.",
+    _CLAIMS[0],
     alters="own-claim",
     against="other-claim",
-    over=OTHER_CLAIM.over,
 )
