@@ -69,7 +69,7 @@ CALLS: Mapping[str, tuple[Kind, str]] = {
     "words_1": ("count", "Words of the answer in position 1."),
     "words_2": ("count", "Words of the answer in position 2."),
     "reply": ("text", "The judge's reply."),
-    "trouble": ("text", "Why there is no verdict."),
+    "trouble": ("text", "The reason for a missing verdict."),
 }
 """Columns of `judgments()`: type and meaning."""
 

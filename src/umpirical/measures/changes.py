@@ -197,8 +197,7 @@ def shift_difference(
 ) -> Measure | None:
     """The second judge's grade shift in a test less the first's, over the clusters of items that both gave verdicts on.
 
-    What a text is worth to both is not in it: of words that are better written, it leaves what one judge sees in them
-    alone. None if one of the two has no such test, or the labels have no order.
+    Better writing moves both judges, so it cancels. None if a judge has no such test, or the labels have no order.
     """
     both = [
         [t for t in change_tallies(side, variant, "same-verdict") if (t.test, t.group) == (test, "")]

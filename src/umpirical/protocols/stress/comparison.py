@@ -197,8 +197,8 @@ def _paired(study: Sequence[ReadStress], judges: Sequence[tuple[str, str]]) -> I
 def _beside(one: ReadStress, other: ReadStress, places: tuple[int, int]) -> Iterator[PairedDifference]:
     """Yields the differences that are not rates.
 
-    They are that in agreement beyond chance, as accuracy may not tell a constant judge from an inverted one, and those
-    in self-preference: what only one of two judges sees in its own words is not the quality of the writing.
+    One is in agreement beyond chance: accuracy may not tell a constant judge from an inverted one. The others are in
+    self-preference: better writing moves both judges, so it cancels.
     """
     shifts = (partial(shift_difference, test=test) for test in SELF_PREFERENCE)
     measures: list[Callable[..., Measure | None]] = [agreement_difference, *shifts]

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.golden.test_paper_replication import METRICS as RATES
+from tests.golden.test_paper_replication import PARTS
 from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.stimuli.built import lend_stimuli
 from umpirical.study.file import parse_study
@@ -32,26 +34,14 @@ PUBLISHED = {
     ("qwen-32b", "strict"): "Qwen32B_strict",
 }
 
-METRICS = {
-    "dark_current": ("dark-current", ""),
-    "raw_delta0_false_preference": ("raw-false-preference", ""),
-    "delta0_tie_rate": ("tie-rate", "0"),
-    "target_sensitivity_delta1": ("target-sensitivity", "1"),
-    "delta1_tie_rate": ("tie-rate", "1"),
-    "target_sensitivity_delta5": ("target-sensitivity", "5"),
-    "delta5_tie_rate": ("tie-rate", "5"),
-    "SCS": ("stable-cross-sensitivity", ""),
-    "PFP": ("positional-false-preference", ""),
-    "OSC": ("one-sided-commit", ""),
-    "NP": ("no-preference", ""),
-}
+METRICS = RATES | {name: (measure, "") for name, measure in PARTS.items()}
 
 
 def published(row: str) -> dict[tuple[str, str], float]:
     """Measure and part to the paper's figure."""
     rates = {r["metric"]: r["numerator"] / r["denominator"] for r in GOLDEN["wilson_rows"] if r["judge"] == row}
     shares = GOLDEN["decomposition"][row]
-    rates |= {name: shares[name] / shares["denominator_pairs"] for name in ("SCS", "PFP", "OSC", "NP")}
+    rates |= {name: shares[name] / shares["denominator_pairs"] for name in PARTS}
     return {METRICS[name]: rate for name, rate in rates.items()}
 
 
