@@ -52,6 +52,10 @@ def test_other_texts_have_another_fence(texts):
     [
         ("compare", {"task", "first", "second", "fence", "first_label", "second_label", "options"}),
         ("compare-strict", {"task", "first", "second", "fence", "first_label", "second_label", "options"}),
+        *(
+            (f"compare-{name}", {"task", "first", "second", "fence", "first_label", "second_label", "options"})
+            for name in ("short", "guided", "example")
+        ),
         ("compare-forced-choice", {"task", "first", "second", "fence", "first_label", "second_label", "winners"}),
         ("grade", {"task", "first", "fence", "scale"}),
     ],
@@ -64,7 +68,10 @@ def test_a_built_in_prompt_has_exactly_the_placeholders_of_its_kind(name, needed
 def test_an_unknown_built_in_prompt_is_refused_with_those_there_are(name):
     with pytest.raises(UsageError) as refused:
         builtin_prompt(name)
-    assert "compare, compare-forced-choice, compare-strict, compare-transcript, grade" in refused.value.fix
+    assert (
+        "compare, compare-example, compare-forced-choice, compare-guided, compare-short, compare-strict"
+        in refused.value.fix
+    )
 
 
 STYLE = ("wording", "style", "fluency", "verbosity", "surface", "length")
@@ -72,7 +79,9 @@ STYLE = ("wording", "style", "fluency", "verbosity", "surface", "length")
 RULE = "only wording, style, fluency, verbosity or surface form, the verdict is"
 
 
-@pytest.mark.parametrize("name", ["compare", "compare-forced-choice", "grade"])
+@pytest.mark.parametrize(
+    "name", ["compare", "compare-forced-choice", "compare-short", "compare-guided", "compare-example", "grade"]
+)
 def test_a_baseline_says_nothing_about_style(name):
     text = builtin_prompt(name).casefold()
     assert [word for word in STYLE if word in text] == []
@@ -83,6 +92,13 @@ def test_strict_is_the_baseline_and_one_rule_about_what_is_a_tie():
     rule = f'Whenever the differences between them are {RULE} "tie". '
     assert strict.count(rule) == 1
     assert strict.replace(rule, "") == baseline
+
+
+def test_each_longer_prompt_is_the_one_before_it_and_more():
+    short, own, guided, example = (builtin_prompt(f"compare{end}") for end in ("-short", "", "-guided", "-example"))
+    # The short one puts the first sentence as a question, and leaves out when to tie, which the options still name.
+    assert set(short.splitlines()[1:]) < set(own.splitlines()) < set(guided.splitlines()) < set(example.splitlines())
+    assert len(short.split()) < len(own.split()) < len(guided.split()) < len(example.split())
 
 
 def test_a_baseline_allows_a_tie_and_forced_choice_does_not():

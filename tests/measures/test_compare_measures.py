@@ -230,7 +230,23 @@ class TestShifts:
 
     def test_an_variant_that_shares_no_task_is_undefined(self):
         tallies = Tallies(pairs=(equal("a", 4, tie_calls=8), replace(equal("b", 4, tie_calls=8), variant="strict")))
-        assert "this prompt variant and the baseline" in measured("criterion-shift", tallies, "strict")["0"].reason
+        assert "answered pairs with both prompts" in measured("criterion-shift", tallies, "strict")["0"].reason
+
+    def test_the_longest_prompt_is_compared_with_the_shortest(self):
+        counts = {"short": (4, 4, 2), "example": (4, 2, 1), "guided": (1, 1, 1)}
+        tallies = Tallies(
+            pairs=tuple(
+                step(task, 1.0, 2, variant=variant, correct_calls=n, wrong_calls=4 - n)
+                for variant, each in counts.items()
+                for task, n in zip("abc", each, strict=True)
+            )
+        )
+        [(part, found)] = measured("complexity-shift", tallies, "example").items()
+        assert (part, found.denominator) == ("1", 6)
+        assert found.value == pytest.approx(7 / 12 - 10 / 12)
+        reference = paired_difference([2, 1, 0.5], [2, 2, 2], [2, 2, 1], [2, 2, 2])
+        assert (found.interval.low, found.interval.high) == (reference.low, reference.high)
+        assert measured("complexity-shift", tallies, "short") == measured("complexity-shift", tallies, "guided") == {}
 
 
 class TestFlipRate:

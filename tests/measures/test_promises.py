@@ -32,7 +32,8 @@ JUDGE = LatentJudge(1.0, 0.7, 0.3, 0.7, 0.02, length_weight=0.5)
 
 def make(tasks: int, seed: int) -> Tallies:
     rng = np.random.default_rng(seed)
-    run = sample_run(JUDGE, rng, tasks=tasks, repeats=2, variants={"strict": replace(JUDGE, criterion=1.2)})
+    variants = {"strict": replace(JUDGE, criterion=1.2), "short": JUDGE, "example": JUDGE}
+    run = sample_run(JUDGE, rng, tasks=tasks, repeats=2, variants=variants)
     vacuum = [VacuumTally(f"t{n}", "baseline", "empty", 6, float(rng.binomial(6, 0.3)), 0) for n in range(tasks)]
     figures, ladder, fine = (
         sample_quads(rng, families=tasks, per_family=4, correlation=0.05, family=family, steps=steps)
@@ -62,6 +63,8 @@ def many() -> Tallies:
 
 def variant_of(spec) -> str:
     """A shift is not given for the baseline."""
+    if spec.name == "complexity-shift":
+        return "example"
     return "strict" if "-shift" in spec.name else "baseline"
 
 

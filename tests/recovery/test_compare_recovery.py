@@ -184,9 +184,10 @@ def interior(key, truth, values, estimates) -> bool:
 
 @pytest.mark.parametrize("runs", SIZES)
 def test_task_effects_do_not_break_the_differences(runs):
-    """Criteria that differ between tasks: the shift and the length preference still cover the mean over tasks."""
+    """Criteria that differ between tasks: shifts and the length preference still cover the mean over tasks."""
     judge, spread, tasks = JUDGES["short-sighted"], 0.4, 20
     strict = replace(judge, criterion=judge.criterion + STRICTER)
+    tired = replace(judge, resolution=judge.resolution / 2)
     grid = spread * NODES
     shift = sum(
         w * float(tie_rate(moved(strict, s), 0.0) - tie_rate(moved(judge, s), 0.0))
@@ -196,11 +197,20 @@ def test_task_effects_do_not_break_the_differences(runs):
         w * (named(moved(judge, s), 0.0, 0.69) - named(moved(judge, s), 0.0, -0.69))
         for w, s in zip(WEIGHTS, grid, strict=True)
     )
-    true_value = {("strict", "criterion-shift", "0"): shift, ("baseline", "length-preference", "+100%"): length}
+    lost = sum(
+        w * float(correct_rate(moved(tired, s), 1.0) - correct_rate(moved(judge, s), 1.0))
+        for w, s in zip(WEIGHTS, grid, strict=True)
+    )
+    true_value = {
+        ("strict", "criterion-shift", "0"): shift,
+        ("baseline", "length-preference", "+100%"): length,
+        ("example", "complexity-shift", "1"): lost,
+    }
+    variants = {"strict": strict, "short": judge, "example": tired}
     rng = np.random.default_rng([31, runs])
     hits: dict[tuple[str, str, str], list[bool]] = {}
     for _ in range(runs):
-        tallies = sample_run(judge, rng, tasks=tasks, design=DESIGN, variants={"strict": strict}, spread=spread)
+        tallies = sample_run(judge, rng, tasks=tasks, design=DESIGN, variants=variants, spread=spread)
         for (variant, name, stratum), truth in true_value.items():
             results = {m.stratum: m.result for m in MEASURES.get(name).compute(tallies, variant)}
             hits.setdefault((variant, name, stratum), []).append(covers(results[stratum], truth))

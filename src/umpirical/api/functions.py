@@ -95,8 +95,9 @@ def datasheet(judge: object, options: DatasheetKeywords) -> "Report[Datasheet]":
     The run asks in rounds, stops as soon as the verdict under `policy` is reached, and asks at most `max_calls`.
     `policy` is a shipped one ("ranking" by default), a .yaml file or a mapping with its keys. With `size`, the run asks
     everything: screen (336 calls), paper (620), standard (1,368) or full (2,640). `until` overrides this: "asked" or
-    "decided". `variants` adds tie instructions: strict, forced-choice. `design` names a whole design: "paper" asks what
-    the Dark Current paper asks. Each question is asked `repeats` times. `seed` draws the test cases.
+    "decided". `variants` adds prompts: strict and forced-choice (about ties), prompt-complexity (a short prompt and two
+    longer ones). `design` names a whole design: "paper" asks what the Dark Current paper asks. Each question is asked
+    `repeats` times. `seed` draws the test cases.
 
     Replies are stored in `folder`, and the same call resumes an interrupted one. `concurrency` is the number of calls
     in flight, `executor` makes them, `processes` share them, and `progress` shows a bar. Paid calls need `max_cost`,

@@ -294,7 +294,8 @@ def run_command(
     "--variant",
     "variants",
     multiple=True,
-    help="Also test this tie instruction: strict or forced-choice. Repeatable.",
+    help="Also test these prompts: strict or forced-choice (about ties), or prompt-complexity (a short prompt and two "
+    "longer ones). Repeatable.",
 )
 @click.option("--repeats", default=1, type=click.IntRange(1, 100), help="Ask each question N times.")
 @click.option(

@@ -22,7 +22,9 @@ from umpirical.stats.seeds import generator
 from umpirical.stats.signal_tests import parameter_difference
 
 BASELINE = "baseline"
-NO_SHARED_PAIRS = "no task has answered pairs in both this prompt variant and the baseline"
+SHORTEST, LONGEST = "short", "example"
+"""The built-in prompts that ask the same with the fewest words and the most."""
+NO_SHARED_PAIRS = "no task has answered pairs with both prompts"
 
 
 class Step(NamedTuple):
@@ -35,25 +37,27 @@ class Step(NamedTuple):
 
 
 def shared_steps(
-    tallies: Tallies, variant: str, families: Collection[str], score: Callable[[PairTally], float]
+    tallies: Tallies,
+    variant: str,
+    families: Collection[str],
+    score: Callable[[PairTally], float],
+    base: str = BASELINE,
 ) -> Iterator[Step]:
-    """The steps that both were asked, with the rates of `score`; none for the baseline."""
-    if variant == BASELINE:
+    """The steps that both were asked, with the rates of `score`; none for the base itself."""
+    if variant == base:
         return
     chosen = [tally for tally in tallies.pairs if tally.family in families]
-    steps = sorted(
-        {t.delta for t in chosen if t.variant == variant} & {t.delta for t in chosen if t.variant == BASELINE}
-    )
+    steps = sorted({t.delta for t in chosen if t.variant == variant} & {t.delta for t in chosen if t.variant == base})
     for step in steps:
         here = [tally for tally in chosen if tally.variant == variant and tally.delta == step]
-        there = [tally for tally in chosen if tally.variant == BASELINE and tally.delta == step]
+        there = [tally for tally in chosen if tally.variant == base and tally.delta == step]
         paired = paired_by_task(
             [Counted(tally.cluster, score(tally), tally.pairs) for tally in here],
             [Counted(tally.cluster, score(tally), tally.pairs) for tally in there],
         )
         missing = {
             "without an answer in both orders, this prompt variant": sum(tally.incomplete for tally in here),
-            "without an answer in both orders, baseline": sum(tally.incomplete for tally in there),
+            f"without an answer in both orders, {base}": sum(tally.incomplete for tally in there),
         }
         yield Step(f"{step:g}", paired, missing)
 
@@ -131,6 +135,28 @@ def sensitivity_shift(tallies: Tallies, variant: str) -> list[Part]:
     Dark Current paper, equations 8 and 11.
     """
     steps = shared_steps(tallies, variant, (Family.GRADED,), lambda tally: tally.correct_calls / 2)
+    return [_difference(step) for step in steps]
+
+
+@SHIFT.measure(
+    "Prompt-complexity shift",
+    "How much more often it names the better answer with guidelines and an example than with a short prompt.",
+    worse="depends",
+    between_variants=True,
+)
+def complexity_shift(tallies: Tallies, variant: str) -> list[Part]:
+    """Accuracy with the longest built-in prompt minus that with the shortest, at each difference in requirements.
+
+    Formula: correct calls / (2 · pairs) in the prompt variant `example`, minus the same in `short`. Both ask for the
+    same; `example` adds guidelines and an example. Level: canonical pair, scoring 0, one half or 1; the denominator is
+    that of `example`. Bounds: -1 to 1; far from 0, the length of the prompt decides what the judge sees. Given for
+    `example` only. Undefined if fewer than two tasks have answered pairs with both prompts. Interval: cluster-Wilson
+    limits of both rates, joined over the tasks they share (Newcombe's square-and-add). Reference: Thakur et al.,
+    Judging the Judges (2025), who found that small models lose agreement as their prompt grows.
+    """
+    if variant != LONGEST:
+        return []
+    steps = shared_steps(tallies, variant, (Family.GRADED,), lambda tally: tally.correct_calls / 2, base=SHORTEST)
     return [_difference(step) for step in steps]
 
 

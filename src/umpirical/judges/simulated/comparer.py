@@ -13,7 +13,7 @@ import numpy as np
 
 from umpirical.domain.scales import GradeScale
 from umpirical.judges.prompt import builtin_prompt
-from umpirical.judges.simulated.profiles import GraderProfile, Profile, call_noise
+from umpirical.judges.simulated.profiles import DETAIL, GraderProfile, Profile, call_noise
 from umpirical.stats.isotonic import threshold
 from umpirical.stats.repeats import effective_number
 from umpirical.stats.seeds import normal, uniform
@@ -110,8 +110,8 @@ SHOWN = re.compile(
     re.DOTALL,
 )
 
-VARIANTS = ("strict", "forced-choice")
-"""Built-in instructions that move the criterion; any other prompt is treated as the baseline."""
+VARIANTS = ("strict", "forced-choice", *DETAIL)
+"""Built-in instructions that may matter; any other prompt is treated as the baseline."""
 
 CHOICES = ("1", "2", "tie")
 

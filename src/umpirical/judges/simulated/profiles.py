@@ -27,6 +27,10 @@ class BuiltIn:
     """Share of calls that are not answered at all."""
 
 
+DETAIL = {"short": -1, "guided": 1, "example": 2}
+"""How much longer than the baseline each built-in prompt is that asks for the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class Profile(BuiltIn):
     """The known properties of a judge that compares."""
@@ -40,6 +44,8 @@ class Profile(BuiltIn):
     """Share of the noise that is the same for every repeat of a prompt: 1 repeats its answers, 0 draws each again."""
     strict_shift: float = 0.0
     """How much more evidence it takes under the built-in strict instruction; 0 ignores it."""
+    detail_gain: float = 0.0
+    """How much its log resolution rises with each longer built-in prompt; below 0, more words only get in its way."""
 
     def under(self, variant: str) -> LatentJudge:
         """Returns the judge under an instruction. Without ties it names the likelier one, except in a lapse."""
@@ -48,6 +54,7 @@ class Profile(BuiltIn):
         shift = self.strict_shift if variant == "strict" else 0.0
         return replace(
             self.latent,
+            resolution=self.latent.resolution * math.exp(self.detail_gain * DETAIL.get(variant, 0)),
             criterion=self.latent.criterion + shift,
             vacuum_criterion=self.latent.vacuum_criterion + shift,
         )

@@ -33,6 +33,7 @@ UNEVEN = 0.05
 """Correlation of the verdicts in a task family above which a judge is said to fail on some of them."""
 
 FINE = "fine-sensitivity"
+COMPLEXITY = "complexity-shift"
 
 SEEN = 0.75
 """A step counts as seen if its target sensitivity is wholly above this, as in Δ75."""
@@ -332,13 +333,15 @@ class _Findings:
         verdicts: Mapping[tuple[str, str], CheckVerdict],
         variant: str,
     ) -> "_Findings":
-        own = [measure for measure in measures if measure.variant == variant]
+        # Another prompt is asked about less, and nothing is said of the rest.
+        own = [m for m in measures if m.variant == variant and (variant == BASELINE or isinstance(m.result, Estimate))]
         ties = [measure for measure in own if measure.name == "tie-rate" and measure.stratum not in {"", "0"}]
         whole = {
             measure.name: measure for measure in own if measure.stratum == "" and not getattr(measure, "group", "")
         }
         if ties:
             whole["tie-rate"] = max(ties, key=lambda measure: float(measure.stratum))
+        whole |= {measure.name: measure for measure in own if (measure.name, measure.stratum) == (COMPLEXITY, "1")}
         return cls(
             Rates(measures, checks, variant), whole, {name: v for (of, name), v in verdicts.items() if of == variant}
         )
@@ -383,6 +386,8 @@ class _Findings:
             missed = "".join(f"; where {kind} are wrong, in {found}" for kind, found in self.rates.missed(measure))
             said = f"{measured(measure, measure.result)} of calls{missed}"
             yield f"Of two long answers whose details have to be worked out, it picks the better one in {said}."
+        elif name == COMPLEXITY and isinstance(measure.result, Estimate):
+            yield _complexity(measure, measure.result)
         elif name in FLAWS and isinstance(measure.result, Undefined) and (name in PRAISE or name.endswith("-rate")):
             if name != "tie-rate":
                 yield f"{measure.title} was not measured: {measure.result.reason}."
@@ -435,6 +440,14 @@ def _is_told_from_none(effect: Estimate) -> bool:
 
 def _pull(measure: MeasureRecord, effect: Estimate) -> str:
     return f"{_CARRIERS[measure.name][effect.value < 0]} ({measure.title.lower()} {measured(measure, effect)})"
+
+
+def _complexity(measure: MeasureRecord, shift: Estimate) -> str:
+    found = f"{measured(measure, shift)} at a 1-requirement difference"
+    if not _is_told_from_none(shift):
+        return f"No effect of prompt length on accuracy is shown: {found}, compared with the short prompt."
+    how = "more" if shift.value > 0 else "less"
+    return f"Guidelines and an example make it {how} accurate than a short prompt: {found}."
 
 
 def _threshold(result: Result) -> str:

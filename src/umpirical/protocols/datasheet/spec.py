@@ -19,6 +19,7 @@ from umpirical.domain.stimuli import TIER_2, Family, Stimulus
 from umpirical.domain.tallies import CallTally, GradePairTally, PairTally, QuadTally, Tallies, VacuumTally
 from umpirical.domain.trials import BASELINE, LABEL_SETS, TIE_PLACES, Layout, Order, Presentation, Trial
 from umpirical.judges.judge import Capabilities
+from umpirical.measures.shifts import LONGEST, SHORTEST
 from umpirical.protocols.protocol import DesignSpec, JuryTerms, NewStudy, PlannedCounts, Study, StudySpec
 from umpirical.protocols.start import new_study_file, scalar, study_name
 from umpirical.reports.policy import CheckShelf
@@ -76,12 +77,19 @@ class VariantSpec(BaseModel):
         return self
 
 
+PROMPT_COMPLEXITY = "prompt-complexity"
+"""Stands for the built-in prompts that ask the same with fewer words or more, at the steps that show a difference."""
+
+
 def _by_name(variants: Any) -> Any:  # noqa: ANN401  # whatever was written
     """Takes a list of names as variants that are asked about everything; the baseline comes first among named ones."""
     if isinstance(variants, list | tuple) and all(isinstance(name, str) for name in variants):
-        return {name: {} for name in variants}
+        named: dict[str, object] = {name: {} for name in variants if name != PROMPT_COMPLEXITY}
+        return named if len(named) == len(variants) else {BASELINE: {}, **named, **COMPLEXITY}
     return {BASELINE: {}, **variants} if isinstance(variants, Mapping) else variants
 
+
+COMPLEXITY = {name: {"steps": [0, 1, 5]} for name in (SHORTEST, "guided", LONGEST)}
 
 Variants = Annotated[
     dict[str, VariantSpec], BeforeValidator(_by_name, json_schema_input_type=list[str] | dict[str, VariantSpec])
@@ -94,8 +102,10 @@ class DatasheetDesignSpec(DesignSpec):
     variants: Variants = Field(  # type: ignore[assignment]  # by name too: all that the other protocols look at
         default={BASELINE: VariantSpec()},
         min_length=1,
-        description="Prompt variants: names (baseline, strict, forced-choice), or names with prompt and steps, such as "
-        "{strict: {steps: [0, 1, 5]}}; the baseline is added. The prompts are for judges without prompts of their own.",
+        description="Prompt variants: names (baseline, strict, forced-choice, prompt-complexity), or names with prompt "
+        "and steps, such as {strict: {steps: [0, 1, 5]}}; the baseline is added. prompt-complexity asks the same with "
+        "a short prompt, with guidelines, and with guidelines and an example. The prompts are for judges without "
+        "prompts of their own.",
     )
     size: str = Field(
         default=DECIDED,

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -10,9 +11,12 @@ from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.servers.chat_server import ChatServer
 from umpirical.domain.errors import UsageError
 from umpirical.judges.prompt import builtin_prompt
+from umpirical.judges.simulated.profiles import PROFILES
+from umpirical.protocols.datasheet.findings import find
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.spec import DatasheetDesignSpec
 from umpirical.runs.run import open_run
+from umpirical.stats.simulation.judge import correct_rate
 from umpirical.study.file import check_study, parse_study, read_study
 from umpirical.study.run import complete_run, plan_runs
 
@@ -122,6 +126,30 @@ def test_variants_are_names_or_names_with_what_they_ask():
     assert (probe.prompts, probe.steps) == ({"baseline": "baseline", "tight": "strict"}, {"tight": (0, 5)})
     schema = DatasheetDesignSpec.model_json_schema()["properties"]["variants"]
     assert {option["type"] for option in schema["anyOf"]} == {"array", "object"}
+
+
+@pytest.mark.parametrize(
+    ("gain", "words"),
+    [(-0.8, "make it less accurate than a short prompt"), (0.0, "No effect of prompt length on accuracy is shown")],
+)
+def test_a_judge_that_loses_the_thread_of_a_long_prompt_is_told_from_one_that_does_not(
+    tmp_path, monkeypatch, gain, words
+):
+    profile = replace(PROFILES["careful"], detail_gain=gain, latent=replace(PROFILES["careful"].latent, resolution=2.0))
+    monkeypatch.setitem(PROFILES, "careful", profile)
+    study = "{study: s, design: {size: screen, variants: [prompt-complexity]}, judges: [JUDGE]}"
+    judge = "{name: one, model: {adapter: simulated, name: careful}}"
+    [run] = plan_runs(parse_study(study.replace("JUDGE", judge), tmp_path), [])
+    complete_run(run, 16, lambda *_: Silent())
+    sheet = DATASHEET.report(open_run(run.store.folder))
+    assert sheet.run.variants == ["baseline", "short", "guided", "example"]
+    assert asked_in(sheet, "short") == asked_in(sheet, "guided") == asked_in(sheet, "example")
+    [shift] = [m.result for m in sheet.measures if (m.name, m.stratum) == ("complexity-shift", "1")]
+    latents = [profile.under(variant) for variant in ("short", "example")]
+    short, example = (float(correct_rate(latent, 1.0)) for latent in latents)
+    assert shift.interval.low <= example - short <= shift.interval.high
+    assert [said for said in find(sheet.measures, sheet.checks) if words in said]
+    assert not [said for said in find(sheet.measures, sheet.checks) if "rompt" in said and "not measured" in said]
 
 
 SWEEP = """
