@@ -570,6 +570,8 @@ class Round:
     """By id; none if the run is decided, or was not to be asked in rounds."""
     how_far: str = ""
     """For the person who waits."""
+    capped: bool = False
+    """Whether there would be more to ask if more calls were allowed."""
 
 
 class AsksInRounds(OptionalPart):

@@ -94,7 +94,7 @@ def next_round(
             waiting[part].append(group)
     if place.number < COARSE:
         waiting = _coarse(waiting) or waiting
-    chosen, left = list[str](), min(place.calls, _size(place.number))
+    chosen, left, room = list[str](), _size(place.number), place.calls
     while left > 0 and waiting:
         # What most is wanted of; of equals, the part of which the smallest share was asked; then the largest part. The
         # first rounds ask everything alike: what is wrong with a judge is not known yet.
@@ -102,7 +102,7 @@ def next_round(
         if place.number < COARSE:
             worth = {part: float(each > 0) for part, each in worth.items()}
         part = min(waiting, key=lambda one: (-worth[one], done[one] / whole[one], -whole[one], one))
-        if not worth[part]:
+        if not worth[part] or _cost(waiting[part][0]) > room:
             break
         group = waiting[part].pop(0)
         if not waiting[part]:
@@ -110,6 +110,7 @@ def next_round(
         wanted.take(group)
         done[part] += _cost(group)
         left -= _cost(group)
+        room -= _cost(group)
         chosen += [stimulus.id for stimulus in group]
     return chosen
 

@@ -149,17 +149,19 @@ def _in_rounds(  # what a plan is made of
 ) -> dict[str, Json]:
     """Returns what the manifest says of a run that may stop early: how much it can come to, and in how many rounds.
 
-    One that is decided stays so, unless it is held to another policy now.
+    One that is decided stays so, unless it is held to another policy now. One that came to the limit goes on if the
+    limit is higher now. How many looks there may be does not depend on the limit, so that raising it is no new test.
     """
     if design.asked_first(stimuli) is None:
         return {}
+    limit = study.max_calls or MAX_CALLS
     if (size := store.plan_size()) and store.manifest.get("policy") == about.get("policy"):
-        kept = {name: store.manifest[name] for name in ("most_trials", "looks") if name in store.manifest}
-        if kept.get("most_trials") == size[0]:
+        kept = {name: store.manifest[name] for name in ("most_trials", "looks", "capped") if name in store.manifest}
+        if kept.get("most_trials") == size[0] and limit <= kept.get("capped", MAX_CALLS):
             return kept
     ways = (way for each in stimuli for way in design.presentations(each, judge.capabilities, judge.kind))
-    most = min(sum(1 for _ in ways), study.max_calls or MAX_CALLS)
-    return {"most_trials": most, "looks": most_rounds(most)}
+    most = min(sum(1 for _ in ways), MAX_CALLS)
+    return {"most_trials": min(most, limit), "looks": most_rounds(most)}
 
 
 def _describe(store: RunStore, judge: JudgeSpec, fingerprint: str, design: dict[str, Json]) -> None:

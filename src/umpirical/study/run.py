@@ -14,6 +14,7 @@ from typing import Any
 from typing import Protocol as Interface
 
 from umpirical.domain.bills import Bill
+from umpirical.domain.digests import Json
 from umpirical.domain.errors import SpendRefused, Terminated, UmpiricalError
 from umpirical.models.money import FREE, CapReached, Ledger, Meter, Pricer
 from umpirical.models.outage import Outages
@@ -324,8 +325,9 @@ def next_shards(run: Run, watcher: Watcher) -> range:
         return range(0)
     following = protocol.next_round(run)
     if not following.stimuli:
-        if run.most_trials > run.trials:
-            run.store.write_manifest({**run.manifest, "most_trials": run.trials})
+        if run.most_trials > run.trials or (following.capped and "capped" not in run.manifest):
+            capped: dict[str, Json] = {"capped": run.most_trials} if following.capped else {}
+            run.store.write_manifest({**run.manifest, "most_trials": run.trials, **capped})
             if isinstance(watcher, EndsEarly):
                 watcher.ended()
         return range(0)

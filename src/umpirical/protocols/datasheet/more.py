@@ -128,9 +128,9 @@ def names_of(policy: Policy) -> set[str]:
     return {each.measure for each in [*checks, *needs]}
 
 
-def undecided(run: Run, sheet: Datasheet) -> Collection[str]:
+def undecided(run: Run, sheet: Datasheet, *, most: float = inf) -> Collection[str]:
     """Returns the stimuli of the next round of a run; none if its verdict is reached, or there is no more to ask."""
-    most, rounds = run.most_trials - run.trials, run.shards
+    left, rounds = most - run.trials, run.shards
     if rounds >= run.manifest["looks"] or sheet.decision is None or sheet.decision.verdict == "do-not-use":
         return ()
     return round_after(
@@ -138,7 +138,7 @@ def undecided(run: Run, sheet: Datasheet) -> Collection[str]:
         sheet.measures,
         [stimulus for stimulus in run.stimuli if is_shown(stimulus, run.judge.kind)],
         run.asked(),
-        Place(run.manifest["seed"], rounds, most / (run.manifest["repeats"] * len(run.manifest["variants"]))),
+        Place(run.manifest["seed"], rounds, left / (run.manifest["repeats"] * len(run.manifest["variants"]))),
     )
 
 

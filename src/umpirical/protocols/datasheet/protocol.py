@@ -171,7 +171,8 @@ class DatasheetProtocol(
         if run.manifest.get("until") != "decided":
             return Round()
         sheet = datasheet_of_read(read_run(run), only=names_of(policy_of(run)))
-        return Round(undecided(run, sheet), how_far(sheet))
+        following = undecided(run, sheet, most=run.most_trials)
+        return Round(following, how_far(sheet), capped=not following and bool(undecided(run, sheet)))
 
     def design_of(self, run: Run) -> Design:
         return self.design(self._study_of(run), run.judge).over(run.stimuli)

@@ -373,7 +373,11 @@ def _stopped(run: RunRecord, decision: VerdictRecord) -> Iterator[str]:
     if run.looks:
         calls = f"{numbers.count(run.trials)} calls"
         reached = decision.verdict != "not-enough-data"
-        yield f"It stopped after {calls}, when the verdict was reached." if reached else f"It is open after {calls}."
+        yield (
+            f"It stopped after {calls}, when the verdict was reached."
+            if reached
+            else f"It is still open after {calls}."
+        )
 
 
 def _not_measured(

@@ -196,13 +196,26 @@ def test_its_price_is_that_of_all_it_may_ask(careful, folder, tmp_path):
     assert (done.calls, done.trials) == (0, careful.record.run.trials)
 
 
-def test_a_limit_on_calls_is_kept_and_leaves_it_open(careful, tmp_path):
+def test_a_limit_on_calls_is_kept_and_leaves_it_open_and_a_higher_one_goes_on(careful, tmp_path):
     copy_stimuli(careful, tmp_path)
-    study = replace(study_of(tmp_path), max_calls=100)
-    record = measured(prepare_run(study, study.spec.judges[0])).record
-    assert 90 <= record.run.trials <= 103
-    assert record.decision.verdict == "not-enough-data"
-    assert record.findings[-1] == f"It is open after {record.run.trials} calls."
+
+    def limited(most):
+        study = replace(study_of(tmp_path), max_calls=most)
+        return prepare_run(study, study.spec.judges[0])
+
+    first = measured(limited(100)).record
+    assert 90 <= first.run.trials <= 100
+    assert first.decision.verdict == "not-enough-data"
+    assert first.findings[-1] == f"It is still open after {first.run.trials} calls."
+    assert [limited(most).calls_left() for most in (100, 50)] == [0, 0]
+    before = snapshot_of(again := limited(None))[1]
+    assert again.most_trials == MOST
+    # Raising the limit is no new test: the bounds were those of the whole set from the start.
+    whole = measured(again)
+    assert (whole.record.decision.verdict, whole.record.run.looks) == ("use", first.run.looks)
+    assert before.items() <= snapshot_of(open_run(whole.folder))[1].items()
+    assert all(check.holds for check in verify_run(whole.folder))
+    assert limited(MOST).most_trials == whole.record.run.trials
 
 
 def command(capsys, *words):
