@@ -135,9 +135,12 @@ def test_tiles_of_other_protocols_are_not_put_into_columns_of_other_names():
         tiles = tuple(Tile(name, mark, "1%", "", "", "", "", "", "a") for name in names)
         return SimpleNamespace(tiles=tiles, run=SimpleNamespace(key=key), state=SimpleNamespace(created=key))
 
-    own = [line("1", ("Blank inputs", "Position"), "pass"), line("2", ("Blank inputs", "Position"), "fail")]
+    own = [
+        line("1", ("Blank or equal answers", "Position"), "pass"),
+        line("2", ("Blank or equal answers", "Position"), "fail"),
+    ]
     lines = [*own, line("3", ("Accuracy", "Position"), "fail"), line("4", (), "none")]
-    assert heads_of(lines) == ["Blank inputs", "Position"]
+    assert heads_of(lines) == ["Blank or equal answers", "Position"]
     ordered = Listing(sort="tile-0").ordered(lines, heads_of(lines))
     assert [one.run.key for one in ordered[:2]] == ["2", "1"]
     assert heads_of([]) == []

@@ -24,7 +24,7 @@ from umpirical.stats.intervals import cluster_mean
 NO_LABELS = "an interval scale has no labels"
 NO_POSITIVE = "no label is named positive: name the labels that count as positive"
 ONE_LABEL = "all gold labels and verdicts are the same, so agreement is undefined"
-ONLY_LENGTH = "without the effect of length, nothing remains of the gold labels or the verdicts, or too few items"
+ONLY_LENGTH = "length alone explains the labels or the verdicts, or there are too few items"
 ONE_SIDE = "all gold labels, or all verdicts, are the same, so a correlation is undefined"
 
 

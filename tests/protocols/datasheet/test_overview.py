@@ -86,7 +86,7 @@ def test_tiles_say_what_is_built_into_a_judge(demo):
     assert marks["slot-locked"] == ["fail", "fail", "pass", "fail", "fail", "pass"]
     assert marks["mumbling"] == ["open", "open", "open", "open", "open", "fail"]
     assert tile(demo["surface-swayed"], "Wording and length").mark == "fail"
-    assert tile(demo["something-from-nothing"], "Blank inputs").mark == "fail"
+    assert tile(demo["something-from-nothing"], "Blank or equal answers").mark == "fail"
 
 
 @pytest.mark.parametrize("name", JUDGES)
@@ -140,7 +140,10 @@ def test_what_is_not_measured_has_a_reason_and_no_number():
     position = tile(grading(), "Position")
     assert (position.value, position.about) == ("", "it grades one answer at a time")
     assert "not measured" in first_screen(grading())
-    assert tile(datasheet().model_copy(update={"checks": []}), "Blank inputs").about == "the policy has no check on it"
+    assert (
+        tile(datasheet().model_copy(update={"checks": []}), "Blank or equal answers").about
+        == "the policy has no check on it"
+    )
 
 
 def test_a_failing_part_shows_its_share():

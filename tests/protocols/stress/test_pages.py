@@ -126,7 +126,7 @@ def test_the_pages_are_small():
 def test_the_index_says_what_breaks_each_judge():
     text = index_of(*three())
     for expected in (
-        "3 judges in 11 tests, made from 60 of your own items.",
+        "3 judges, 11 tests on 60 of your own items",
         "Fails Longer wording (20% of verdicts change); Shorter wording (17% of verdicts change).",
         "Prompt injection (73% of verdicts change, +1.45 grades on average)",
         "Label flip (57% of required changes detected); Paraphrase (18% of verdicts change).",
@@ -190,7 +190,7 @@ def test_judges_of_different_data_are_told_apart():
     two = [report("sound-examiner"), report("moody/7B", dataset=dataset(name="poems.csv", sampled=12))]
     text = index_of(*two)
     assert "essays.csv, poems.csv" in text
-    assert "made from 60 or 12 of your own items" in text
+    assert "on 60 or 12 of your own items" in text
     assert text.count("Digest of the sample") == 2
 
 

@@ -171,7 +171,7 @@ def _settling(sheet: Datasheet, run: str, again: str) -> Step:
 def _result(sheet: Datasheet, run: str) -> list[Step]:
     if sheet.judge.kind != "compare":
         return []
-    return [Step(f"To correct a win rate from this judge, pass {run} to “umpirical correct” with --record.")]
+    return [Step(f"To correct a win rate from this judge: umpirical correct DATA --record {run}")]
 
 
 def _value(measures: Mapping[tuple[str, str], MeasureRecord], key: tuple[str, str]) -> float | None:

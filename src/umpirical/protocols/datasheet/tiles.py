@@ -15,15 +15,14 @@ from umpirical.reports.record import CheckRecord, MeasureRecord
 from umpirical.reports.tiles import MARKS, Tile
 
 MEASURES: Mapping[str, Sequence[str]] = {
-    "Blank inputs": ("dark-current",),
+    "Blank or equal answers": ("dark-current", "raw-false-preference"),
     "Position": ("positional-false-preference", "swap-reversals"),
     "Wording and length": ("stable-cross-sensitivity", "grade-spread", "conflict-excess"),
     "Small differences": ("target-sensitivity", "grade-concordance", "missed-differences"),
     "Follows the task": ("task-following", "task-blind-preference", "figure-sensitivity", "figure-following"),
     "Unusable replies": ("unparsed-rate", "failure-rate", "abstention-rate"),
 }
-"""The measures whose checks feed each tile. A preference between equal answers is in its two parts: by position and by
-wording."""
+"""The measures whose checks feed each tile. Two more tiles have the parts of a preference between equal answers."""
 
 WHOLE, PARTS = "raw-false-preference", ("positional-false-preference", "stable-cross-sensitivity")
 
@@ -104,7 +103,7 @@ def could_be(sheet: Datasheet, check: CheckRecord) -> str:
     measure = measure_of(sheet, check)
     if measure is not None and isinstance(measure.result, Estimate) and not meets(measure.result.value, check):
         return ""
-    return numbers.beside(check.bound, check.value, "rate")
+    return numbers.beside(check.bound, check.value, measure.scale if measure else "rate")
 
 
 def value_of(sheet: Datasheet, check: CheckRecord) -> str:

@@ -164,7 +164,7 @@ def screen_of(report: PairsReport, page: PairsPage) -> Screen:
         ),
         checks=tuple(rows),
         steps=tuple(
-            next_steps(report, report.decision, held, HINTS, data="Use more pairs: raise “sample” in the study file")
+            next_steps(report, report.decision, held, HINTS, data="Add pairs, or raise “sample” in the study file")
         ),
         chart="In which pairs is it right?",
         dots=dots_of(named, accuracy, report.policy.accuracy, None),

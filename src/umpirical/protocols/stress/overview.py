@@ -136,7 +136,7 @@ def _row(
         verdict=verdict,
         decides=check.effect != "noted",
         threshold=check.allowed,
-        why=check.why,
+        why=check.why.removeprefix(f"{measure.title}: ") if measure else check.why,
         chance=verdict == "INCONCLUSIVE" and check.verdict == "FAIL",
         more=more_words(check.more_needed, check.unit) if verdict == "INCONCLUSIVE" else "",
         anchor=f"check-{place}",
@@ -160,7 +160,7 @@ def screen_of(report: StressReport, key: str) -> StressScreen:
         overview=first_screen(rows, report.decision, says, _tiles(report, rows), _failures(report, rows)),
         checks=tuple(rows),
         steps=tuple(
-            next_steps(report, report.decision, rows, HINTS, data="Use more items: raise “sample” in the study file")
+            next_steps(report, report.decision, rows, HINTS, data="Add items, or raise “sample” in the study file")
         ),
         dots=tuple(_dots(report, rows, key)),
     )
@@ -174,8 +174,8 @@ def _dots(report: StressReport, rows: Sequence[CheckRow], key: str) -> Iterable[
             row = held[0]
             yield DotRow(test.title, row.cell, row.value, sign=row.sign, word=row.verdict, href=href)
         else:
-            cell = next(one for one in report.verdicts if one.test == test.name)
-            yield DotRow(test.title, NotDrawn(cell.why), "–", sign="–", word="N/A", href=href, note=cell.why)
+            note = held[0].why if held else next(one.why for one in report.verdicts if one.test == test.name)
+            yield DotRow(test.title, NotDrawn(note), "–", sign="–", word="N/A", href=href, note=note)
 
 
 def _failures(report: StressReport, rows: Sequence[CheckRow]) -> list[Failure]:

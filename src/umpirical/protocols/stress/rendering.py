@@ -280,8 +280,8 @@ def _lead(reports: Sequence[StressReport]) -> str:
     judges, tests = len(reports), len({test.name for report in reports for test in report.tests})
     sampled = dict.fromkeys(numbers.count(report.dataset.sampled) for report in reports)
     items = f"{' or '.join(sampled)} of your own items"
-    counted = f"{numbers.count(judges)} {numbers.units('judge', judges)}"
-    return f"{counted} in {numbers.count(tests)} {numbers.units('test', tests)}, made from {items}."
+    made = f"{numbers.count(tests)} {numbers.units('test', tests)} on {items}"
+    return made if judges == 1 else f"{numbers.count(judges)} judges, {made}"
 
 
 def _judge(key: str, report: StressReport) -> JudgePart:
