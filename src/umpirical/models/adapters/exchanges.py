@@ -58,10 +58,15 @@ LONGEST_HEAD = 2**16
 FRAME = 8
 """Bytes that may stand around one byte of a body, if it comes in chunks of one byte each."""
 
+BEARER = {"Authorization": "Bearer {{key}}"}
+"""The header that most servers read a key from."""
+
 IDENTITY = {"Accept-Encoding": "identity"}
 """The header that asks for a reply as it is."""
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+FILTERED = re.compile(rb'"code"\s*:\s*"content_filter"')
 
 _SENT: ContextVar[list[bool]] = ContextVar("umpirical_sent")
 """Gets an entry when the exchange of this task has a connection, so that the server may have been asked."""
@@ -172,7 +177,7 @@ class Exchanges:
 
         _SENT.set([])
         try:
-            url = f"{self._base.rstrip('/')}{path}" if path else self._base
+            url = under(self._base, path) if path else self._base
             async with self._opened().request(
                 method,
                 url,
@@ -202,6 +207,16 @@ class Exchanges:
         if self._session is None:
             self._session = _open_session(self._base, self._headers, self._context or tls_context())
         return self._session
+
+
+def under(url: str, path: str) -> str:
+    """Returns an address below another one. A query stays at the end: Azure wants ?api-version= with every request."""
+    place, mark, query = url.partition("?")
+    place = place.rstrip("/")
+    if path.startswith("/v1/"):
+        # Some write the version at the end of the address, and some do not.
+        place = place.removesuffix("/v1")
+    return f"{place}{path}{mark}{query}"
 
 
 @lru_cache(maxsize=64)
@@ -489,6 +504,9 @@ def status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallF
     retry_after = _seconds(headers.get("Retry-After"))
     if status == 429:
         return CallFailed("rate-limited", detail, retry_after=retry_after, busy=True, turned_down=True)
+    if status == 400 and FILTERED.search(raw):
+        # Azure refuses what its filter catches in a prompt, and may bill for having read it.
+        return CallFailed("refused", detail)
     if status == 408 or status >= 500:
         busy = status in (503, 529)
         return CallFailed("server-error", detail, retry_after=retry_after, busy=busy, down=busy)
