@@ -30,6 +30,18 @@ class PriceSpec(BaseModel):
 
     input: Decimal = Field(ge=0, description="US dollars per million input tokens.")
     output: Decimal = Field(ge=0, description="US dollars per million output tokens.")
+    cached: Decimal | None = Field(
+        default=None,
+        ge=0,
+        exclude_if=lambda cached: cached is None,
+        description="US dollars per million input tokens that the provider reads from its cache. Default: input.",
+    )
+
+    @model_validator(mode="after")
+    def _rebated(self) -> "PriceSpec":
+        if self.cached is not None and self.cached > self.input:
+            raise ValueError("price: cached must not be above input, which is what a budget expects at most")
+        return self
 
 
 class TlsSpec(BaseModel):

@@ -96,11 +96,11 @@ def _of_served(model: ModelSpec) -> Iterator[Power]:
     provider = model.name.partition("/")[0] if ADAPTERS.get(model.adapter).names_provider else ""
     if model.base_url is not None:
         words, where = _destination(model.base_url)
-        yield from _of_query(model.base_url, where)
     else:
         where = provider or f"the server that the adapter {model.adapter} chooses"
         words = f"{where}, through {model.adapter}" if provider else where
     yield Power("send", f"sends prompts to {words}")
+    yield from _of_query(model.base_url or "", where)
     yield from _of_tls(model.tls, where)
     if model.api_key_env is not None:
         yield _of_secret(model.api_key_env, where, provider)

@@ -6,9 +6,9 @@ Replies are asked for uncompressed, and one that is compressed all the same is r
 nothing is lost, and no decompressor has to be bounded. No redirect is followed, no cookie is kept, and no POST is sent
 twice.
 
-Proxies are those of HTTP_PROXY, HTTPS_PROXY and NO_PROXY. They are read here and not by aiohttp's `trust_env`, which
-also sends passwords from ~/.netrc, and starts a thread for every call. Secrets are headers of a request and never of
-the session, whose headers aiohttp sends to the proxy, too.
+Proxies are those of HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY. They are read here and not by aiohttp's
+`trust_env`, which also sends passwords from ~/.netrc, and starts a thread for every call. Secrets are headers of a
+request and never of the session, whose headers aiohttp sends to the proxy, too.
 """
 
 import asyncio
@@ -65,6 +65,8 @@ IDENTITY = {"Accept-Encoding": "identity"}
 """The header that asks for a reply as it is."""
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+PROXY = re.compile(r"https?://([^/?#\s]*@)?([^/?#@:\s]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?/?", re.IGNORECASE)
 
 FILTERED = re.compile(rb'"code"\s*:\s*"content_filter"')
 
@@ -251,12 +253,47 @@ def _open_session(url: str, headers: Mapping[str, str], context: ssl.SSLContext)
 
 
 def proxy_for(url: str) -> str | None:
-    """Returns the proxy that the environment names for an address, as HTTP_PROXY, HTTPS_PROXY and NO_PROXY do."""
-    parts = urlsplit(url)
-    proxy = getproxies().get(parts.scheme)
+    """Returns the proxy that the environment names for an address, by HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY.
+
+    Raises ValueError for one that cannot be used.
+    """
+    parts, known = urlsplit(url), getproxies()
+    name = parts.scheme if known.get(parts.scheme) else "all"
+    proxy = known.get(name)
     if not proxy or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return None
-    return proxy if "://" in proxy else f"http://{proxy}"
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if not PROXY.fullmatch(proxy):
+        # It is not quoted, since a password may be in it.
+        raise ValueError(
+            f"{name.upper()}_PROXY must be http://HOST:PORT or http://NAME:PASSWORD@HOST:PORT, with %2F for a slash in "
+            "the password; SOCKS is not supported"
+        )
+    return proxy
+
+
+def way_to(url: str, tls: Tls | None) -> str:
+    """Says how an address is reached, and nothing that may be a secret."""
+    try:
+        proxy = proxy_for(url)
+    except ValueError as error:
+        return str(error)
+    known, ways = getproxies(), ["directly"]
+    if proxy:
+        ways = [f"through the proxy {urlsplit(proxy).netloc.rpartition('@')[2]}"]
+    elif known.get(urlsplit(url).scheme) or known.get("all"):
+        ways = ["directly, because of NO_PROXY"]
+    if urlsplit(url).scheme == "https":
+        machine = ssl.get_default_verify_paths()
+        trusted = tls.ca if tls and tls.ca else machine.cafile or machine.capath
+        ways.append(f"trusts {_seen(trusted)}" if trusted else "trusts no authority: set SSL_CERT_FILE")
+        if tls and tls.certificate:
+            ways.append(f"shows {_seen(tls.certificate)}")
+    return "; ".join(ways)
+
+
+def _seen(path: str) -> str:
+    return path if Path(path).expanduser().exists() else f"{path} (not found)"
 
 
 def tls_context(tls: Tls | None = None) -> ssl.SSLContext:
