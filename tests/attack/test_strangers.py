@@ -228,6 +228,10 @@ def test_host_variable_code_data_and_answers_are_named(traps, capsys, tmp_path):
             f"calls 127.0.0.1:{port} with a=b",
             "<- check this: the variable name looks like a secret",
         ],
+        "query": [
+            f"sends prompts to 127.0.0.1, port {port}, unencrypted",
+            f"calls 127.0.0.1:{port} with next=api.openai.com",
+        ],
         "generator": [
             f"sends the value of {SECRET} to 127.0.0.1:{port}   <- check this: the variable name looks like a secret"
         ],
@@ -244,7 +248,7 @@ def test_host_variable_code_data_and_answers_are_named(traps, capsys, tmp_path):
         assert "with --trust" in err
 
 
-@pytest.mark.parametrize("name", ["user-in-url", "backslash", "query", "fragment", "line-in-url", "escape-in-url"])
+@pytest.mark.parametrize("name", ["user-in-url", "backslash", "fragment", "line-in-url", "escape-in-url"])
 def test_an_address_that_can_be_read_in_two_ways_is_refused(name, traps, server, capsys, tmp_path):
     folder = written(name, tmp_path / name, traps)
     code, _, err = outcome(capsys, ["run", str(folder), "--trust", "--yes"])

@@ -213,6 +213,45 @@ def test_doctor_shows_that_a_key_is_set_and_never_the_key(umpirical, tmp_path, m
     assert "canary" not in out
 
 
+def test_doctor_shows_how_each_server_is_reached_and_no_password(umpirical, tmp_path, monkeypatch):
+    tls = "{ca: /no/ca.pem, certificate: ~/me.pem, key: ~/me.key}"
+    (tmp_path / "me.pem").touch()
+    (tmp_path / "umpirical.yaml").write_text(f"""\
+study: networks
+judges:
+  - {{name: far, model: {{adapter: openai-compatible, name: m, base_url: "https://judge.example/v1", tls: {tls}}}}}
+  - {{name: near, model: {{adapter: anthropic, name: m, base_url: "https://127.0.0.1:9"}}}}
+  - {{name: plain, http: {{url: "http://judge.example/x?v=1", body: ["{{{{first}}}}{{{{second}}}}"]}}}}
+  - {{name: hosted, model: {{adapter: inspect, name: openai/gpt-4o}}}}
+  - {{name: here, model: {{adapter: simulated, name: careful}}}}
+""")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "me.pem"))
+    monkeypatch.setenv("HTTPS_PROXY", "http://somebody:4711%2F4712@proxy.example:3128")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    for name in ("https_proxy", "http_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+    def ways():
+        code, out, _ = umpirical("doctor", tmp_path, "--json")
+        assert code == 0
+        assert "somebody" not in out
+        assert "471" not in out
+        return {name.removeprefix("way to "): way for name, way in json.loads(out).items() if "way to" in name}
+
+    own = "by a client of its own, which has its own settings for proxies"
+    assert ways() == {
+        "far": "through the proxy proxy.example:3128; trusts /no/ca.pem (not found); shows ~/me.pem",
+        "near": f"directly, because of NO_PROXY; trusts {tmp_path / 'me.pem'}",
+        "plain": "directly",
+        "hosted": own,
+    }
+    monkeypatch.setenv("ALL_PROXY", "socks5://somebody:4711@proxy.example")
+    monkeypatch.setenv("HTTPS_PROXY", "http://somebody:4711/4712@proxy.example:3128")
+    assert ways()["far"].startswith("HTTPS_PROXY must be http://HOST:PORT or ")
+    assert ways()["plain"].startswith("ALL_PROXY must be http://HOST:PORT or ")
+
+
 def test_foreign_text_cannot_drive_the_terminal(umpirical, tmp_path):
     (tmp_path / "umpirical.yaml").write_text('study: s\njudges:\n  - {name: "a\\e]52;c;x\\a", callable: "m:f"}\n')
     code, out, err = umpirical("check", tmp_path)

@@ -11,10 +11,11 @@ from tests.trusting import trusting
 from umpirical.cli import main
 from umpirical.domain.responses import FailureKind
 from umpirical.judges.adapters import program as processes
+from umpirical.models.prices import pricer_of
 from umpirical.study.file import parse_study
 
 GUIDE = ROOT / "docs" / "connect" / "programs.md"
-PROGRAM, ENDPOINT, PRIVATE = blocks(GUIDE, "yaml")
+PROGRAM, ENDPOINT = blocks(GUIDE, "yaml")
 (JUDGE,) = blocks(GUIDE, "python")
 (LINES,) = blocks(GUIDE, "json")
 SMALL = "design: {size: screen}\n"
@@ -70,4 +71,9 @@ def test_every_kind_of_error_is_named_and_the_checks_are_those_of_the_code(tmp_p
     assert (processes.BARREN_STARTS, processes.MOST_STARTS, processes.LONGEST_LINE) == (3, 50, 2**20)
     assert parse_study(PROGRAM, tmp_path).spec.judges[0].deadline == 120
     assert parse_study(ENDPOINT, tmp_path).spec.judges[0].http.attempts == 5
-    assert parse_study(PRIVATE, tmp_path).spec.judges[0].model.tls.ca == "/etc/ssl/internal-ca.pem"
+
+
+@pytest.mark.parametrize("text", blocks(GUIDE.with_name("networks.md"), "yaml"))
+def test_every_study_of_the_page_on_networks_is_one_with_a_known_price(text, tmp_path):
+    for judge in parse_study(text, tmp_path).spec.judges:
+        assert judge.name == "my-model" or pricer_of(judge.model, {}, allow_unpriced=False)

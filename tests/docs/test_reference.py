@@ -72,15 +72,15 @@ def test_the_variables_are_those_that_the_code_reads():
     told = {name for cell in cells for name in re.findall(r"[A-Z_]{4,}", cell)}
     source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src" / "umpirical").rglob("*.py"))
     read = set(re.findall(r"\"((?:UMPIRICAL|GITHUB|XDG_STATE|SSL_CERT)_[A-Z_]+)\"", source))
-    # Python's own `getproxies` reads the first three.
-    proxies = {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}
+    # Python's own `getproxies` reads these.
+    proxies = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"}
     assert told == read | proxies | {"UMPIRICAL_DEBUG"}
 
 
 def test_the_systems_that_are_named_are_those_of_the_project():
     classifiers = " ".join(PROJECT["classifiers"])
     versions = re.findall(r"Python :: (3\.\d+)", classifiers)
-    assert versions == ["3.11", "3.12", "3.13", "3.14"]
+    assert versions == ["3.11", "3.12", "3.13", "3.14", "3.15"]
     text = (FOLDER / "environment.md").read_text(encoding="utf-8")
     assert all(version in text for version in versions)
     assert "Operating System :: POSIX :: Linux" in classifiers

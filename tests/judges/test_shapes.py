@@ -1,7 +1,10 @@
 """Answers in the shapes that judges are told to answer in: which one counts, and when a text is no answer."""
 
 import json
+import re
+import sys
 import time
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -12,7 +15,7 @@ from tests.cases import each
 from umpirical.domain.judgments import Abstained, Unparsed, Verdict
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.judges.factory import build_reader
-from umpirical.judges.shapes import AnswerSpec
+from umpirical.judges.shapes import SIZE, AnswerPattern, AnswerSpec
 from umpirical.judges.spec import JudgeSpec
 
 ONE, TWO, TIE = Choice.POSITION_1, Choice.POSITION_2, Choice.TIE
@@ -253,3 +256,27 @@ def test_the_schema_has_the_reasoning_first_and_accepts_what_is_read(by, first, 
 )
 def test_the_reasoning_is_what_stands_before_the_answer_or_in_a_field_beside_it(by, text, reasoning):
     assert by.reasoning(text) == reasoning
+
+
+def test_the_package_for_python_3_15_may_not_leave_a_pattern_to_re(monkeypatch):
+    """A stand-in for pyre2, whose module has the name of google-re2's: no environment has both."""
+    told = []
+
+    def compiled(pattern, flags, *, max_mem):
+        told.append((flags, max_mem))
+        return re.compile(pattern, flags)
+
+    monkeypatch.setitem(
+        sys.modules,
+        "re2",
+        SimpleNamespace(
+            error=re.error,
+            ASCII=re.ASCII,
+            FALLBACK_EXCEPTION="exception",
+            set_fallback_notification=told.append,
+            compile=compiled,
+        ),
+    )
+    # The digits are those that google-re2 knows.
+    assert list(AnswerPattern(r"(?P<answer>\d)").found("3 and \u0663")) == [("3", 0)]
+    assert told == ["exception", (re.ASCII, SIZE)]

@@ -2,28 +2,28 @@
 
 import asyncio
 import base64
-import datetime as dt
-import ssl
-from contextlib import asynccontextmanager, closing, suppress
+import json
+from contextlib import asynccontextmanager
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from tests.models.test_exchanges import MOST, close_all, opened, serving, whole
+from tests.servers.chat_server import ChatServer
+from tests.servers.networks import Authority, azure, proxying
 from umpirical.domain.errors import UsageError
+from umpirical.domain.responses import Usage
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.factory import build_judge
 from umpirical.judges.spec import JudgeSpec
+from umpirical.models.adapters.anthropic import read_message
 from umpirical.models.caller import CallFailed
+from umpirical.models.prices import pricer_of
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.models.spec import Calling, ModelSpec, TlsSpec, open_model
 from umpirical.study.trust import powers_of_judges
-
-x509 = pytest.importorskip("cryptography.x509")
-
-from cryptography.hazmat.primitives import hashes, serialization  # noqa: E402  # only if it is installed
-from cryptography.hazmat.primitives.asymmetric import ec  # noqa: E402
 
 __all__ = ["close_all"]
 
@@ -40,46 +40,6 @@ def no_settings(monkeypatch):
         monkeypatch.delenv(name.upper(), raising=False)
 
 
-# Certificates.
-
-
-class Authority:
-    """Signs certificates, and writes them into a folder."""
-
-    def __init__(self, folder, name):
-        self.folder, self.name = folder, x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-        self.key = ec.generate_private_key(ec.SECP256R1())
-        self.ca = self._written(name, self._signed(self.name, self.key, ca=True))
-
-    def _signed(self, subject, key, *, ca=False, names=()):
-        now = dt.datetime.now(dt.UTC)
-        made = (
-            x509.CertificateBuilder(self.name, subject, key.public_key(), x509.random_serial_number())
-            .not_valid_before(now - dt.timedelta(days=1))
-            .not_valid_after(now + dt.timedelta(days=1))
-            .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
-        )
-        if names:
-            made = made.add_extension(x509.SubjectAlternativeName(list(map(x509.DNSName, names))), critical=False)
-        return made.sign(self.key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-
-    def _written(self, name, content):
-        path = self.folder / f"{name}.pem"
-        path.write_bytes(content)
-        return str(path)
-
-    def issue(self, name, *names, passphrase=None):
-        """Returns the paths of a certificate and of its key."""
-        key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-        hidden = serialization.BestAvailableEncryption(passphrase) if passphrase else serialization.NoEncryption()
-        form = serialization.PrivateFormat.PKCS8
-        return (
-            self._written(name, self._signed(subject, key, names=names)),
-            self._written(f"{name}-key", key.private_bytes(serialization.Encoding.PEM, form, hidden)),
-        )
-
-
 @pytest.fixture
 def authority(tmp_path):
     return Authority(tmp_path, "private")
@@ -93,11 +53,7 @@ def other(tmp_path):
 @asynccontextmanager
 async def encrypted(authority, *, clients=None, answer=lambda _, body: whole(body)):
     """A server that is judge.example and localhost; with `clients`, for those whom that authority knows."""
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=clients and clients.ca)
-    context.load_cert_chain(*authority.issue("server", HOST, "localhost"))
-    if clients:
-        context.verify_mode = ssl.CERT_REQUIRED
-    async with serving(answer, ssl=context) as server:
+    async with serving(answer, ssl=authority.serves(HOST, "localhost", clients=clients)) as server:
         server.local = f"https://localhost:{server.port}/v1"
         yield server
 
@@ -172,48 +128,6 @@ async def test_a_path_in_the_home_folder_is_found(authority, tmp_path, monkeypat
 # Proxies.
 
 
-class Proxy:
-    """Takes every host for the one server behind it. Passes tunnels and plain requests on, and keeps what it saw."""
-
-    def __init__(self, target, *, refuses=b""):
-        self.target, self.refuses = target, refuses
-        self.heads, self.seen = [], b""
-
-    async def connected(self, reader, writer):
-        with closing(writer), suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            head = await reader.readuntil(b"\r\n\r\n")
-            self.heads.append(head.decode())
-            if self.refuses:
-                writer.write(self.refuses)
-                await writer.drain()
-                return
-            there, onwards = await asyncio.open_connection("127.0.0.1", self.target)
-            if head.startswith(b"CONNECT "):
-                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            else:
-                onwards.write(head)
-            with closing(onwards):
-                await asyncio.gather(self._pass(reader, onwards), self._pass(there, writer))
-
-    async def _pass(self, reader, writer):
-        while piece := await reader.read(65536):
-            self.seen += piece
-            writer.write(piece)
-            await writer.drain()
-        writer.close()
-
-
-@asynccontextmanager
-async def proxying(target, **how):
-    proxy = Proxy(target, **how)
-    listening = await asyncio.start_server(proxy.connected, "127.0.0.1", 0)
-    proxy.address = f"127.0.0.1:{listening.sockets[0].getsockname()[1]}"
-    try:
-        yield proxy
-    finally:
-        listening.close()
-
-
 async def tunnel(authority, monkeypatch):
     """Asks an encrypted server through a proxy, twice at a time, and holds what each of them saw to what it may see."""
     async with encrypted(authority) as server, proxying(server.port) as proxy:
@@ -285,6 +199,32 @@ async def test_a_proxy_that_refuses_or_is_not_there_is_a_failure_that_nobody_bil
     assert "word" not in failed.detail
 
 
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        "socks5://name:word@{}",
+        "http://name:wo/rd@{}",
+        "http://name:word@127.0.0.1:port",
+        "http://name:wo#rd@{}",
+        "http://[::1",
+    ],
+)
+async def test_a_proxy_that_cannot_be_is_named_without_its_password(monkeypatch, proxy):
+    monkeypatch.setenv("ALL_PROXY", proxy.format("127.0.0.1:1"))
+    with pytest.raises(CallFailed, match=r"never sent: ALL_PROXY must be http://HOST:PORT or ") as failed:
+        await ask(f"https://{HOST}/", headers=KEY)
+    assert failed.value.turned_down
+    for secret in ("name", "wo/rd", "wo#rd"):
+        assert secret not in failed.value.detail
+
+
+async def test_one_proxy_may_be_named_for_all(monkeypatch):
+    async with serving(lambda _, body: whole(body)) as server, proxying(server.port) as proxy:
+        monkeypatch.setenv("ALL_PROXY", f"http://name:p@ss@{proxy.address}/")
+        assert await ask(f"http://{HOST}/v1/ask") == b"a question"
+        assert len(proxy.heads) == 1
+
+
 async def test_passwords_of_the_users_other_programs_are_not_sent(tmp_path, monkeypatch):
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login somebody password secret\n")
@@ -347,3 +287,136 @@ def test_files_of_this_machine_are_agreed_to_and_are_no_part_of_the_judge(tmp_pa
         "data": "reads ~/ca.pem, and trusts its authorities to identify judge.example:443",
         "secret": "identifies you to judge.example:443 with the certificate and key in /mine.pem and /mine.key",
     }
+
+
+# Addresses with a query, and headers of one's own.
+
+
+def gateway(**more):
+    usual = {"adapter": "openai-compatible", "name": "m", "base_url": "http://127.0.0.1:1", "attempts": 1}
+    return ModelSpec(**usual | more)
+
+
+async def told(spec, text="a question"):
+    model = open_model(spec, Calling())
+    response = await model.generate(ChatRequest("m", (Message("user", text),), Decoding(max_tokens=8)), trial_id="t")
+    await model.close()
+    return response
+
+
+async def test_what_azures_filter_catches_is_refused_and_a_wrong_version_is_not_there(monkeypatch):
+    monkeypatch.setenv("AZURE_KEY", "a-key")
+    with ChatServer(lambda _: "2", path="/openai/deployments/judge", layers=(azure("a-key"),)) as server:
+        for query, text, outcome in (
+            ("?api-version=2024-10-21", "a question", ("2", None)),
+            ("?api-version=2024-10-21", "FILTERED", (None, "refused")),
+            ("", "a question", (None, "rejected")),
+        ):
+            headers = {"api-key": "{{key}}"}
+            found = await told(
+                gateway(base_url=server.base_url + query, api_key_env="AZURE_KEY", headers=headers), text
+            )
+            assert (found.text, found.failure) == outcome
+
+
+@pytest.mark.parametrize(
+    ("adapter", "sent"), [("openai-compatible", "Authorization: Bearer "), ("anthropic", "x-api-key: ")]
+)
+@pytest.mark.parametrize("header", ["", "X-Gateway-Key"])
+async def test_a_key_is_in_one_header_only(adapter, sent, header, monkeypatch):
+    monkeypatch.setenv("GATEWAY_KEY", "a-key")
+    own = {header: "Key {{key}}", "X-Title": "judges"} if header else {"X-Title": "judges"}
+    async with serving(completion) as server:
+        where = {"base_url": f"http://127.0.0.1:{server.port}/v1?v=1", "api_key_env": "GATEWAY_KEY"}
+        await told(gateway(adapter=adapter, headers=own, **where))
+    [head] = server.heads
+    path = {"openai-compatible": "/v1/chat/completions", "anthropic": "/v1/messages"}[adapter]
+    assert head.startswith(f"POST {path}?v=1 HTTP/1.1\r\n")
+    assert "X-Title: judges\r\n" in head
+    assert [line for line in head.split("\r\n") if "a-key" in line] == [
+        f"{header}: Key a-key" if header else f"{sent}a-key"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"base_url": "https://judge.example/v1?api-key=4711"}, "base_url: api-key looks like a key"),
+        ({"base_url": "https://judge.example/v1?x=sk-abcdefghij"}, "base_url: x looks like a key"),
+        ({"headers": {"X-Key": "sk-abcdefghij"}}, "X-Key looks like a key"),
+        ({"headers": {"X-Key": "{{key}}"}}, "requires api_key_env"),
+        ({"headers": {"Host": "other.example"}}, "'Host' cannot be set"),
+        ({"adapter": "inspect", "name": "openai/gpt-4o", "headers": {"X-Title": "t"}}, "does not support headers"),
+        ({"price": {"input": 1, "output": 1, "cached": 2}}, "cached must not be above input"),
+    ],
+)
+def test_a_spec_holds_no_key_and_nothing_that_cannot_be_sent(spec, said):
+    with pytest.raises(ValidationError, match=said):
+        gateway(**spec)
+
+
+def test_headers_and_a_query_make_another_judge_and_none_leaves_it_as_it_was():
+    def judge(**more):
+        return JudgeSpec(
+            name="j", model={"adapter": "openai-compatible", "name": "m", "base_url": "https://a.example", **more}
+        )
+
+    assert "headers" not in judge().model_dump()["model"]
+    prints = {
+        build_judge(judge(**more), folder=Path(), calling=Calling()).fingerprint
+        for more in (
+            {},
+            {"headers": {"X-Route": "a"}},
+            {"headers": {"X-Route": "b"}},
+            {"base_url": "https://a.example?v=1"},
+        )
+    }
+    assert len(prints) == 4
+    found = powers_of_judges([judge(base_url="https://a.example?v=1")], Path())
+    assert [power.words for power in found] == [
+        "sends prompts to a.example, port 443",
+        "calls a.example:443 with v=1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [(429, "rate-limited"), ("429", "rate-limited"), ("402", "rejected"), (408, "server-error"), (502, "server-error")],
+)
+async def test_an_error_with_status_200_is_what_its_code_says(code, kind):
+    error = b'{"error": {"code": %s, "message": "no"}}' % json.dumps(code).encode()
+    async with serving(lambda _, __: whole(error)) as server:
+        assert (await told(gateway(base_url=f"http://127.0.0.1:{server.port}"))).failure == kind
+
+
+def test_a_model_of_openai_on_azure_has_azures_price():
+    spec = gateway(
+        base_url="https://mine.openai.azure.com/openai/deployments/gpt-4o?api-version=2024-10-21", name="gpt-4o"
+    )
+    # 200 tokens at 2.50, 800 cached at 1.25, 100 out at 10.
+    assert pricer_of(spec, {}, allow_unpriced=False).cost(Usage(1000, 100, 800)) == Decimal("0.0025")
+
+
+def test_cached_input_of_anthropics_has_its_own_price():
+    spec = ModelSpec(adapter="anthropic", name="claude-sonnet-4-5", base_url="https://api.anthropic.com")
+    usage = {
+        "input_tokens": 200,
+        "cache_read_input_tokens": 800,
+        "cache_creation_input_tokens": 0,
+        "output_tokens": 100,
+    }
+    body = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "1"}], "usage": usage}
+    # 200 tokens at 3, 800 cached at 0.30, 100 out at 15.
+    assert pricer_of(spec, {}, allow_unpriced=False).cost(read_message(body).usage) == Decimal("0.00234")
+
+
+def test_a_price_of_ones_own_may_have_one_for_cached_input():
+    def priced(**more):
+        return pricer_of(gateway(price={"input": 2, "output": 8, **more}), {}, allow_unpriced=False)
+
+    assert priced().cost(Usage(1000, 100, 800)) == Decimal("0.0028")
+    # 200 tokens at 2, 800 cached at 0.50, 100 out at 8.
+    assert priced(cached="0.5").cost(Usage(1000, 100, 800)) == Decimal("0.0016")
+    assert priced(cached="0.5").table == "study file 2,8, cached 0.5"
+    # A server that counts more cached than read.
+    assert priced(cached="0").cost(Usage(1000, 0, 2000)) == 0

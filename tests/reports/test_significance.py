@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, norm
+from scipy.stats import binomtest, false_discovery_control, norm
 from scipy.stats import t as student_t
 
 from umpirical.domain.measures import Estimate, Interval
 from umpirical.reports import significance
-from umpirical.reports.significance import LEVEL, difference_p, holm, p_value, survivors
+from umpirical.reports.significance import LEVEL, difference_p, false_discoveries, holm, p_value, survivors
 from umpirical.stats.intervals import wilson
 
 
@@ -113,3 +113,10 @@ def test_holm_by_hand():
     assert holm([0.01, 0.04, None, 0.03]) == [0.03, 0.06, None, 0.06]
     assert holm([0.6, 0.5]) == [1.0, 1.0]
     assert holm([]) == []
+
+
+@given(st.lists(st.none() | st.floats(0, 1), max_size=40))
+def test_false_discoveries_are_those_of_scipy_to_the_last_digit(given_values):
+    tested = [p for p in given_values if p is not None]
+    known = iter(false_discovery_control(tested).tolist() if tested else [])
+    assert false_discoveries(given_values) == [None if p is None else next(known) for p in given_values]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -80,6 +81,12 @@ class ChatServer:
     """Whether it refuses every request with 401, and quotes its headers."""
     address: tuple[str, int] = ("127.0.0.1", 0)
     """Where to listen; port 0 takes any free port."""
+    path: str = "/v1"
+    """Of its address."""
+    layers: tuple[Any, ...] = ()
+    """Middlewares of aiohttp's, which make another server of it."""
+    tls: ssl.SSLContext | None = None
+    """What an encrypted server needs."""
     asked: Counter[str] = field(default_factory=Counter)
     """Requests by id, answered or not."""
     answered: Counter[str] = field(default_factory=Counter)
@@ -96,7 +103,7 @@ class ChatServer:
 
     @property
     def base_url(self) -> str:
-        return f"http://{self.address[0]}:{self._port}/v1"
+        return f"http{'s' if self.tls else ''}://{self.address[0]}:{self._port}{self.path}"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -121,12 +128,12 @@ class ChatServer:
         self._loop.close()
 
     async def _start(self) -> web.AppRunner:
-        app = web.Application(client_max_size=64 * 1024 * 1024)
-        app.router.add_post("/v1/chat/completions", self._complete)
+        app = web.Application(client_max_size=64 * 1024 * 1024, middlewares=self.layers)
+        app.router.add_post(f"{self.path}/chat/completions", self._complete)
         app.router.add_post(MESSAGES, self._complete)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await runner.setup()
-        site = web.TCPSite(runner, *self.address)
+        site = web.TCPSite(runner, *self.address, ssl_context=self.tls)
         await site.start()
         assert runner.addresses  # it has just started
         self._port = runner.addresses[0][1]

@@ -7,7 +7,8 @@ import pytest
 
 from tests.models.inspect_opening import OLD_NAME
 from umpirical.domain.responses import Usage
-from umpirical.models.adapters.openai_compatible import ADAPTER, OpenAIConnection
+from umpirical.models.adapters.openai_compatible import ADAPTER
+from umpirical.models.adapters.protocols import ChatConnection
 from umpirical.models.caller import Caller, CallFailed
 from umpirical.models.money import Ledger, Meter
 from umpirical.models.spec import ADAPTERS
@@ -44,21 +45,21 @@ class Broken(type(ADAPTER)):
         self._connection = connection
 
     def connect(self, spec, calling):  # noqa: ARG002  # as the adapter has it
-        return self._connection(base_url=spec.base_url, api_key=KEY, timeout=spec.timeout)
+        return self._connection(self.protocol, self.exchanges(spec, self.path), KEY)
 
 
-class Trims(OpenAIConnection):
+class Trims(ChatConnection):
     async def send(self, request, *, trial_id):
         reply = await super().send(request, trial_id=trial_id)
         return replace(reply, text=reply.text.strip())
 
 
-class CountsNothing(OpenAIConnection):
+class CountsNothing(ChatConnection):
     async def send(self, request, *, trial_id):
         return replace(await super().send(request, trial_id=trial_id), usage=Usage())
 
 
-class MixesUp(OpenAIConnection):
+class MixesUp(ChatConnection):
     """Holds what was asked last where several calls share it."""
 
     async def send(self, request, *, trial_id):
@@ -67,17 +68,17 @@ class MixesUp(OpenAIConnection):
         return replace(reply, text=self.asked.messages[-1].content)
 
 
-class AlwaysTheSameParameters(OpenAIConnection):
+class AlwaysTheSameParameters(ChatConnection):
     def parameters(self, request):  # noqa: ARG002
         return "{}"
 
 
-class TellsTheKey(OpenAIConnection):
+class TellsTheKey(ChatConnection):
     def parameters(self, request):
         return f'{{"temperature": {request.decoding.temperature}, "key": "{KEY}"}}'
 
 
-class RaisesItsOwn(OpenAIConnection):
+class RaisesItsOwn(ChatConnection):
     async def send(self, request, *, trial_id):
         try:
             return await super().send(request, trial_id=trial_id)
@@ -85,7 +86,7 @@ class RaisesItsOwn(OpenAIConnection):
             raise RuntimeError(failed.detail) from None
 
 
-class CallsAllTheSame(OpenAIConnection):
+class CallsAllTheSame(ChatConnection):
     async def send(self, request, *, trial_id):
         try:
             return await super().send(request, trial_id=trial_id)
@@ -93,7 +94,7 @@ class CallsAllTheSame(OpenAIConnection):
             raise CallFailed("refused", failed.detail) from None
 
 
-class TriesAgain(OpenAIConnection):
+class TriesAgain(ChatConnection):
     async def send(self, request, *, trial_id):
         try:
             return await super().send(request, trial_id=trial_id)
@@ -101,7 +102,7 @@ class TriesAgain(OpenAIConnection):
             return await super().send(request, trial_id=trial_id)
 
 
-class NeverGivesUp(OpenAIConnection):
+class NeverGivesUp(ChatConnection):
     async def send(self, request, *, trial_id):
         try:
             return await super().send(request, trial_id=trial_id)
@@ -111,7 +112,7 @@ class NeverGivesUp(OpenAIConnection):
             raise CallFailed("timeout", "it was given up") from None
 
 
-class ClosesOnce(OpenAIConnection):
+class ClosesOnce(ChatConnection):
     closed = False
 
     async def close(self):
@@ -121,9 +122,9 @@ class ClosesOnce(OpenAIConnection):
         self.closed = True
 
 
-class SaysNothingOfItsKey(OpenAIConnection):
-    def __init__(self, **options):
-        super().__init__(**options)
+class SaysNothingOfItsKey(ChatConnection):
+    def __init__(self, *parts):
+        super().__init__(*parts)
         self.secrets = ()
 
 
@@ -151,7 +152,7 @@ BROKEN = [
     ("one attempt", Broken(TriesAgain)),
     ("cancelled", Broken(NeverGivesUp)),
     ("closed", Broken(ClosesOnce)),
-    ("money", BooksNothing(OpenAIConnection)),
+    ("money", BooksNothing(ChatConnection)),
 ]
 
 

@@ -54,7 +54,7 @@ FORMAT: Literal["judge-package/1"] = "judge-package/1"
 MANIFEST, JUDGE, STIMULI, PROMPTS = "manifest.json", "judge.json", "stimuli.json", "prompts.jsonl"
 REDACTED, JUDGMENTS, LICENSES = "redacted-prompts.jsonl", "judgments.parquet", "LICENSES.md"
 
-PLACES: Mapping[str, Any] = {"base_url": True, "api_key_env": True, "model_args": True, "price": True}
+PLACES: Mapping[str, Any] = {"base_url": True, "api_key_env": True, "headers": True, "model_args": True, "price": True}
 """Settings that say how to reach a model. They decide no question, and stay with the author."""
 
 REMOVED = "https://removed.invalid"

@@ -263,6 +263,7 @@ PARTS = (
     "aiohttp",
     "click",
     "duckdb",
+    "genai-prices",
     "jinja2",
     "numpy",
     "pyarrow",
@@ -277,12 +278,15 @@ PARTS = (
 @click.argument("study", type=click.Path(path_type=Path), default=Path())
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def doctor_command(study: Path, as_json: bool) -> None:  # noqa: FBT001
-    """Show versions, free disk space and which of the API keys of STUDY are set. Never shows a key."""
+    """Show versions, free disk space, and which API keys, proxies and certificates STUDY uses.
+
+    Never shows a key or a password.
+    """
     folder = study if study.is_dir() else study.parent
     facts: dict[str, str] = {"python": platform.python_version(), "platform": platform.platform(terse=True)}
     facts |= {part: version(part) for part in PARTS}
     facts["free disk"] = f"{shutil.disk_usage(folder).free / 1e9:.0f} GB"
-    facts |= _keys(study)
+    facts |= _reached(study)
     if as_json:
         say_json(facts)
         return
@@ -290,15 +294,29 @@ def doctor_command(study: Path, as_json: bool) -> None:  # noqa: FBT001
         say(f"{name:<14} {value}")
 
 
-def _keys(study: Path) -> dict[str, str]:
+def _reached(study: Path) -> dict[str, str]:
+    """Returns which keys the judges of a study have, and how their servers are reached."""
+    from umpirical.models.adapters.exchanges import way_to
+    from umpirical.models.spec import ADAPTERS
     from umpirical.protocols.protocol import STUDY_FILE
     from umpirical.study.file import read_study
 
     file = study / STUDY_FILE if study.is_dir() else study
     if not file.is_file():
         return {"study": "none here; `umpirical init` creates one"}
-    variables = {judge.model.api_key_env for judge in read_study(file).spec.judges if judge.model}
-    return {name: "set" if os.environ.get(name) else "not set" for name in sorted(filter(None, variables))}
+    keys, ways = dict[str, str](), dict[str, str]()
+    for judge in read_study(file).spec.judges:
+        if (asked := judge.model or judge.http) is None:
+            continue
+        if name := asked.api_key_env:
+            keys[name] = "set" if os.environ.get(name) else "not set"
+        adapter = ADAPTERS.get(judge.model.adapter) if judge.model else None
+        url = judge.http.url if judge.http else judge.model and judge.model.base_url
+        if url and (adapter is None or adapter.takes_tls):
+            ways[f"way to {judge.name}"] = way_to(url, asked.tls)
+        elif adapter and not (adapter.simulated or adapter.loads):
+            ways[f"way to {judge.name}"] = "by a client of its own, which has its own settings for proxies"
+    return dict(sorted(keys.items())) | ways
 
 
 # `umpirical prices`.

@@ -1,18 +1,13 @@
 """What the user writes about an HTTP endpoint that judges, or an assertion of promptfoo's. Data only."""
 
 import json
-import re
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from umpirical.models.recording import KEY_SHAPES
-from umpirical.models.spec import TlsSpec
+from umpirical.models.spec import Headers, TlsSpec, check_keyed
 from umpirical.text.json_texts import texts_in
 from umpirical.text.templates import placeholders
-
-OWN_HEADERS = {"host", "content-length", "content-type", "transfer-encoding", "accept-encoding", "connection"}
-"""Headers that belong to the transport."""
 
 
 class HttpSpec(BaseModel):
@@ -31,7 +26,7 @@ class HttpSpec(BaseModel):
         pattern=r"^([^.\s]+(\.[^.\s]+)*)?$",
         description="The path to the answer in the reply: result.verdict, or choices.0.text. Default: the whole reply.",
     )
-    headers: dict[str, str] = Field(default={}, description="Additional headers; {{key}} is replaced by the key.")
+    headers: Headers = Field(default={}, description="Additional headers; {{key}} is replaced by the key.")
     api_key_env: str | None = Field(
         default=None,
         description="Environment variable with the key; sent as a bearer token unless headers contain {{key}}.",
@@ -42,21 +37,6 @@ class HttpSpec(BaseModel):
     attempts: int = Field(
         default=5, ge=1, le=20, description="Maximum number of attempts per call, including the first."
     )
-
-    @field_validator("headers")
-    @classmethod
-    def _sendable(cls, headers: dict[str, str]) -> dict[str, str]:
-        for name, value in headers.items():
-            if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name) or name.lower() in OWN_HEADERS:
-                raise ValueError(f"headers: {name!r} cannot be set")
-            if not value.isprintable() or placeholders(value) - {"key"}:
-                raise ValueError(f"headers: {name} must be one line, and {{{{key}}}} is the only placeholder allowed")
-            if KEY_SHAPES.search(value):
-                raise ValueError(
-                    f"headers: {name} looks like a key: put it in an environment variable, and set api_key_env to the "
-                    "name of the variable"
-                )
-        return headers
 
     @field_validator("body")
     @classmethod
@@ -69,8 +49,7 @@ class HttpSpec(BaseModel):
 
     @model_validator(mode="after")
     def _keyed(self) -> "HttpSpec":
-        if self.api_key_env is None and any(map(placeholders, self.headers.values())):
-            raise ValueError("headers: {{key}} requires api_key_env, the environment variable with the key")
+        check_keyed(self)
         return self
 
     def filled_in(self) -> set[str]:

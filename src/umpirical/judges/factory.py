@@ -23,7 +23,7 @@ from umpirical.judges.shapes import shape_of
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
 from umpirical.models.requests import ChatRequest
-from umpirical.models.spec import ADAPTERS, Calling, ModelSpec
+from umpirical.models.spec import ADAPTERS, ENDPOINT, Calling, ModelSpec
 
 APART: dict[str, bool | set[str]] = {
     "name": True,
@@ -156,7 +156,7 @@ def _model_judge(
         kind=spec.kind,
         model=_Unasked() if calling is None else adapter.open(model, replace(calling, kind=spec.kind)),
         model_name=model.name,
-        endpoint=canonical_json(model.model_dump(mode="json", include={"adapter", "base_url", "batch", "model_args"})),
+        endpoint=canonical_json(model.model_dump(mode="json", include=ENDPOINT)),
         prompts=spec.prompts,
         test_prompts=spec.test_prompts,
         columns=columns_of(spec),

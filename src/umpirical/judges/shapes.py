@@ -58,9 +58,14 @@ def _compiled(pattern: str) -> Any:  # noqa: ANN401  # the package has no types
         re.compile(pattern)
     except re.error as error:
         raise ValueError(f"not a valid regular expression: {error}") from None
-    options = re2.Options()
-    options.max_mem, options.log_errors = SIZE, False
     try:
+        if not hasattr(re2, "Options"):
+            # Python 3.15 has another package for the same engine. What the engine refuses, it would leave to `re`, and
+            # its \d and \w would be those of Unicode.
+            re2.set_fallback_notification(re2.FALLBACK_EXCEPTION)
+            return re2.compile(pattern, re2.ASCII, max_mem=SIZE)
+        options = re2.Options()
+        options.max_mem, options.log_errors = SIZE, False
         return re2.compile(pattern, options)
     except re2.error as error:
         why = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else error

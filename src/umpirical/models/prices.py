@@ -78,6 +78,8 @@ class TokenPrices:
     output: Decimal
     call: Decimal = Decimal(0)
     """Dollars per call, whatever its tokens."""
+    cached: Decimal | None = None
+    """For input tokens that the provider read from its cache; None if they cost what others do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,9 @@ class PricedModel:
     def of(cls, spec: ModelSpec) -> "PricedModel":
         """Returns a model as a study file names it."""
         price, adapter = spec.price, ADAPTERS.get(spec.adapter)
-        declared = TokenPrices(price.input, price.output) if isinstance(price, PriceSpec) else price
+        declared = (
+            TokenPrices(price.input, price.output, cached=price.cached) if isinstance(price, PriceSpec) else price
+        )
         if declared is None and adapter.loads:
             declared = "free"
         return cls(spec.name, spec.base_url, declared, adapter.names_provider, adapter.simulated)
@@ -136,12 +140,17 @@ class RatePricer:
 
     @property
     def table(self) -> str:
-        return f"{self.said_by} {self.prices.input:f},{self.prices.output:f}"
+        cached = "" if self.prices.cached is None else f", cached {self.prices.cached:f}"
+        return f"{self.said_by} {self.prices.input:f},{self.prices.output:f}{cached}"
 
     def cost(self, usage: Usage) -> Decimal | None:
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
-        return _total(self.prices, usage.input_tokens, usage.output_tokens)
+        whole = _total(self.prices, usage.input_tokens, usage.output_tokens)
+        if self.prices.cached is None:
+            return whole
+        cached = min(usage.cached_tokens or 0, usage.input_tokens)
+        return whole + (self.prices.cached - self.prices.input) * cached / MILLION
 
     def worst(self, request: ChatRequest) -> Decimal:
         return _most(self.prices, request)

@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal, Protocol
-from urllib.parse import unquote, urlsplit
+from typing import Annotated, Any, Literal, Protocol
+from urllib.parse import parse_qsl, unquote, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import JudgeKind
@@ -17,9 +17,10 @@ from umpirical.models.caller import Caller, Connection, Retrying
 from umpirical.models.money import FREE, Ledger, Meter
 from umpirical.models.outage import Outages
 from umpirical.models.pace import Others, Pace
-from umpirical.models.recording import SECRET_NAMES, looks_like_key
+from umpirical.models.recording import KEY_SHAPES, SECRET_NAMES, looks_like_key
 from umpirical.models.requests import Model
 from umpirical.registry import INTEGRATION, Registry
+from umpirical.text.templates import fill, placeholders
 
 
 class PriceSpec(BaseModel):
@@ -29,6 +30,18 @@ class PriceSpec(BaseModel):
 
     input: Decimal = Field(ge=0, description="US dollars per million input tokens.")
     output: Decimal = Field(ge=0, description="US dollars per million output tokens.")
+    cached: Decimal | None = Field(
+        default=None,
+        ge=0,
+        exclude_if=lambda cached: cached is None,
+        description="US dollars per million input tokens that the provider reads from its cache. Default: input.",
+    )
+
+    @model_validator(mode="after")
+    def _rebated(self) -> "PriceSpec":
+        if self.cached is not None and self.cached > self.input:
+            raise ValueError("price: cached must not be above input, which is what a budget expects at most")
+        return self
 
 
 class TlsSpec(BaseModel):
@@ -56,6 +69,32 @@ class TlsSpec(BaseModel):
         return self
 
 
+OWN_HEADERS = {"host", "content-length", "content-type", "transfer-encoding", "accept-encoding", "connection"}
+"""Headers that belong to the transport."""
+
+
+def _sendable(headers: dict[str, str]) -> dict[str, str]:
+    for name, value in headers.items():
+        if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name) or name.lower() in OWN_HEADERS:
+            raise ValueError(f"headers: {name!r} cannot be set")
+        if not value.isprintable() or placeholders(value) - {"key"}:
+            raise ValueError(f"headers: {name} must be one line, and {{{{key}}}} is the only placeholder allowed")
+        if KEY_SHAPES.search(value):
+            raise ValueError(
+                f"headers: {name} looks like a key: put it in an environment variable, and set api_key_env to the "
+                "name of the variable"
+            )
+    return headers
+
+
+Headers = Annotated[dict[str, str], AfterValidator(_sendable)]
+"""Headers besides those of the protocol."""
+
+
+ENDPOINT = {"adapter", "base_url", "batch", "headers", "model_args"}
+"""The settings of a model that say whom a question goes to: its answer is taken over only by a run with the same."""
+
+
 def _known_adapters(schema: dict[str, Any]) -> None:
     schema["enum"] = ADAPTERS.names()
 
@@ -77,9 +116,19 @@ class ModelSpec(BaseModel):
     )
     base_url: str | None = Field(
         default=None,
-        description="URL of the server: http://127.0.0.1:8000/v1, or https://api.anthropic.com for anthropic.",
+        description="URL of the server: http://127.0.0.1:8000/v1, or https://api.anthropic.com for anthropic. A query, "
+        "such as ?api-version=2024-10-21, is sent with every request.",
     )
-    api_key_env: str | None = Field(default=None, description="Environment variable with the API key.")
+    api_key_env: str | None = Field(
+        default=None,
+        description="Environment variable with the API key; sent as the protocol does, unless headers contain {{key}}.",
+    )
+    headers: Headers = Field(
+        default={},
+        exclude_if=lambda headers: not headers,
+        description="Additional headers for openai-compatible and anthropic; {{key}} is replaced by the key: "
+        "{api-key: '{{key}}'}.",
+    )
     price: Literal["free"] | PriceSpec | None = Field(
         default=None, description="Only if no price is known: free for your own server, or dollars per million tokens."
     )
@@ -128,8 +177,15 @@ class ModelSpec(BaseModel):
             raise ValueError(f"adapter: {error}; {error.fix}") from None
         if self.base_url and not re.match(r"https?://", self.base_url):
             raise ValueError("base_url must start with http:// or https://")
-        if self.tls is not None and not adapter.takes_tls:
-            raise ValueError("this adapter does not support tls")
+        if (self.tls is not None or self.headers) and not adapter.takes_tls:
+            raise ValueError(f"this adapter does not support {'tls' if self.tls else 'headers'}")
+        for name, value in parse_qsl(urlsplit(self.base_url or "").query):
+            if SECRET_NAMES.search(name) or KEY_SHAPES.search(value):
+                raise ValueError(
+                    f"base_url: {name} looks like a key; put it in an environment variable, and set api_key_env to the "
+                    "name of the variable"
+                )
+        check_keyed(self)
         adapter.check(self)
         return self
 
@@ -182,7 +238,7 @@ class ModelAdapter:
     names_provider: bool = False
     """Whether models are named by provider and model, as in openai/gpt-4o, which also determines their price."""
     takes_tls: bool = False
-    """Whether it sends through `Exchanges`, which take the files of `tls` in a spec."""
+    """Whether it sends through `Exchanges`, which take the files of `tls` and the `headers` in a spec."""
     client_retries: int = 0
     """How often its client may retry by itself; a spending cap must leave room for that."""
 
@@ -260,6 +316,22 @@ class Keyed(Protocol):
 
     @property
     def api_key_env(self) -> str | None: ...
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+
+def check_keyed(spec: Keyed) -> None:
+    if spec.api_key_env is None and any(map(placeholders, spec.headers.values())):
+        raise ValueError("headers: {{key}} requires api_key_env, the environment variable with the key")
+
+
+def headers_of(spec: Keyed, usual: Mapping[str, str]) -> dict[str, str]:
+    """Returns the headers of a spec, with its key: in the usual header, unless one of its own has a place for it."""
+    key, said = key_of(spec), spec.headers
+    if key and not any(map(placeholders, said.values())):
+        said = {**said, **usual}
+    return {name: fill(value, {"key": key or ""}) for name, value in said.items()}
 
 
 def key_of(spec: Keyed, environment: Mapping[str, str] = os.environ) -> str | None:

@@ -17,7 +17,7 @@ from umpirical.domain.responses import Response
 from umpirical.domain.reviews import ReviewItem, ReviewMode
 from umpirical.domain.stimuli import Attempt
 from umpirical.models.money import Ledger, Pricer
-from umpirical.models.spec import ADAPTERS, ModelSpec
+from umpirical.models.spec import ADAPTERS, ENDPOINT, ModelSpec
 from umpirical.runs.attempts import GenerationWatcher
 from umpirical.stimuli.generation.commissions import Writer
 from umpirical.store.generation import GenerationStore
@@ -45,7 +45,7 @@ class WriterSpec(BaseModel):
     @property
     def writer(self) -> Writer:
         """The model as commissions name it."""
-        endpoint = self.model.model_dump(mode="json", include={"adapter", "base_url", "batch", "model_args"})
+        endpoint = self.model.model_dump(mode="json", include=ENDPOINT)
         return Writer(self.model.name, canonical_json(endpoint), self.max_tokens, self.simulated)
 
 

@@ -95,7 +95,9 @@ def _key_remedy(model: ModelSpec, address: str) -> str:
 
 
 def _path_remedy(model: ModelSpec, address: str) -> str:
-    if model.base_url is not None and not _VERSION.search(urlsplit(model.base_url).path):
+    parts = urlsplit(model.base_url or "")
+    # An address with a query, such as Azure's, says its version there.
+    if model.base_url and not parts.query and not _VERSION.search(parts.path):
         return f"most servers need /v1 at the end: base_url: {address.rstrip('/')}/v1"
     return f"check that {address} is right, and that the model is named {model.name} there"
 

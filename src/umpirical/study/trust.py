@@ -35,7 +35,7 @@ PowerKind = Literal["send", "secret", "argument", "code", "data", "limit", "answ
 GENERIC = frozenset({"ACCESS", "API", "AUTH", "JUDGE", "KEY", "LLM", "LOCAL", "MODEL", "MY", "SECRET", "TOKEN"})
 """Words in the name of a variable that do not say whose secret it holds."""
 
-_PLAIN_URL = re.compile(r"https?://[^\s\\@#?\x00-\x20\x7f]+", re.IGNORECASE)
+_PLAIN_URL = re.compile(r"https?://[^\s\\@#?\x00-\x20\x7f]+(\?[^\s\\@#\x00-\x20\x7f]*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,7 @@ def _of_served(model: ModelSpec) -> Iterator[Power]:
         where = provider or f"the server that the adapter {model.adapter} chooses"
         words = f"{where}, through {model.adapter}" if provider else where
     yield Power("send", f"sends prompts to {words}")
+    yield from _of_query(model.base_url or "", where)
     yield from _of_tls(model.tls, where)
     if model.api_key_env is not None:
         yield _of_secret(model.api_key_env, where, provider)
@@ -116,14 +117,17 @@ def _of_loaded(model: ModelSpec) -> Iterator[Power]:
 
 
 def _of_endpoint(http: HttpSpec) -> Iterator[Power]:
-    address, _, query = http.url.partition("?")
-    words, where = _destination(address)
+    words, where = _destination(http.url)
     yield Power("send", f"sends prompts to {words}")
-    if query:
-        yield Power("argument", f"calls {where} with {query}")
+    yield from _of_query(http.url, where)
     yield from _of_tls(http.tls, where)
     if http.api_key_env is not None:
         yield _of_secret(http.api_key_env, where)
+
+
+def _of_query(url: str, where: str) -> Iterator[Power]:
+    if query := url.partition("?")[2]:
+        yield Power("argument", f"calls {where} with {query}")
 
 
 def _of_tls(tls: TlsSpec | None, where: str) -> Iterator[Power]:
@@ -150,8 +154,8 @@ def _destination(url: str) -> tuple[str, str]:
     if not _PLAIN_URL.fullmatch(url):
         raise UsageError(
             # What stands before an @ or behind a question mark may be a secret.
-            f"the base_url {_plain_part(url)!r} contains a user name, a query or invalid characters",
-            fix="write only scheme, host, port and path: https://host:8000/v1",
+            f"the base_url {_plain_part(url)!r} contains a user name, a fragment or invalid characters",
+            fix="write scheme, host, port and path, and a query if the server wants one: https://host:8000/v1",
         )
     try:
         parts = urlsplit(url)

@@ -18,14 +18,14 @@ from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.arguments import shown_values
 from umpirical.judges.judge import Capabilities
 from umpirical.judges.prompt import columns_of
-from umpirical.models.adapters.exchanges import Exchanges, quoted
+from umpirical.models.adapters.exchanges import BEARER, Exchanges, quoted
 from umpirical.models.caller import Caller, CallFailed, Connection, Reply, Retrying
 from umpirical.models.prices import UNPRICED
 from umpirical.models.recording import largest_body
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.models.spec import Calling, key_of
+from umpirical.models.spec import Calling, headers_of, key_of
 from umpirical.text.json_texts import without_doubles
-from umpirical.text.templates import fill, placeholders
+from umpirical.text.templates import fill
 
 if TYPE_CHECKING:
     from umpirical.judges.endpoint_spec import HttpSpec
@@ -90,7 +90,7 @@ class _EndpointConnection(Connection):
     def __init__(self, http: "HttpSpec", *, timeout: float) -> None:
         key = key_of(http)
         self._path = http.answer
-        self._exchanges = Exchanges(http.url, headers=_headers(http, key), timeout=timeout, tls=http.tls)
+        self._exchanges = Exchanges(http.url, headers=headers_of(http, BEARER), timeout=timeout, tls=http.tls)
         self.secrets = (key,) if key else ()
 
     async def send(self, request: ChatRequest, *, trial_id: str) -> Reply:
@@ -103,13 +103,6 @@ class _EndpointConnection(Connection):
 
     async def close(self) -> None:
         await self._exchanges.close()
-
-
-def _headers(http: "HttpSpec", key: str | None) -> dict[str, str]:
-    headers = {name: fill(value, {"key": key or ""}) for name, value in http.headers.items()}
-    if key and not any(map(placeholders, http.headers.values())):
-        headers["Authorization"] = f"Bearer {key}"
-    return headers
 
 
 def _filled(part: Any, values: Mapping[str, str]) -> Any:  # noqa: ANN401  # JSON

@@ -8,22 +8,18 @@ import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import FailureKind, Usage
-from umpirical.models.adapters.exchanges import Exchanges, Tls, encoded
-from umpirical.models.adapters.protocols import ChatConnection, ChatProtocol, ListedBatches
+from umpirical.models.adapters.exchanges import Exchanges, encoded
+from umpirical.models.adapters.protocols import ChatAdapter, ChatProtocol, ListedBatches
 from umpirical.models.batches import BatchForm, BatchResult, BatchState, Undecided, checked_id, trial_of
-from umpirical.models.caller import CallFailed, Connection, Reply
+from umpirical.models.caller import CallFailed, Reply
 from umpirical.models.money import counted_usage
 from umpirical.models.recording import LARGEST
 from umpirical.models.requests import ChatRequest, Decoding
-from umpirical.models.spec import Calling, ModelAdapter, key_of
-
-if TYPE_CHECKING:
-    from umpirical.models.spec import ModelSpec
-
+from umpirical.models.spec import ModelSpec, key_of
 
 MOST_ENTRIES = 100_000
 MOST_BYTES = 256_000_000
@@ -158,40 +154,6 @@ KINDS: Mapping[str, FailureKind] = {
 """Types of errors after which the same request may be answered; all others refuse the request as it is."""
 
 
-class _Anthropic(ModelAdapter):
-    """Any server that speaks the protocol, by its address."""
-
-    takes_tls = True
-
-    def check(self, spec: "ModelSpec") -> None:
-        super().check(spec)
-        if not spec.base_url:
-            raise ValueError("an anthropic model needs base_url, such as https://api.anthropic.com")
-
-    def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:  # noqa: ARG002  # left to the caller
-        return AnthropicConnection(base_url=_origin(spec), api_key=key_of(spec), timeout=spec.timeout, tls=spec.tls)
-
-    def batches(self, spec: "ModelSpec") -> BatchForm:
-        key = key_of(spec)
-        url = f"{_origin(spec)}/v1/messages/batches"
-        exchanges = Exchanges(url, headers=_headers(key), timeout=spec.timeout, tls=spec.tls)
-        return AnthropicBatches(PROTOCOL, exchanges, key, reported)
-
-
-ADAPTER = _Anthropic()
-
-
-class AnthropicConnection(ChatConnection):
-    """One model behind a server of this protocol."""
-
-    def __init__(
-        self, *, base_url: str, api_key: str | None = None, timeout: float = 120.0, tls: Tls | None = None
-    ) -> None:
-        """`timeout` is in seconds, for one attempt."""
-        url = f"{base_url}/v1/messages"
-        super().__init__(PROTOCOL, Exchanges(url, headers=_headers(api_key), timeout=timeout, tls=tls), api_key)
-
-
 def request_body(request: ChatRequest) -> dict[str, Any]:
     """The request as it goes over the wire. Raises CallFailed for what the protocol has no words for."""
     decoding = request.decoding
@@ -267,6 +229,21 @@ def _sent(request: ChatRequest) -> str:
 PROTOCOL = ChatProtocol(request_body, _sent, read_message)
 
 
+class _Anthropic(ChatAdapter):
+    protocol = PROTOCOL
+    path = "/v1/messages"
+    example = "https://api.anthropic.com"
+    key_header: Mapping[str, str] = {"x-api-key": "{{key}}"}
+    headers: Mapping[str, str] = {"anthropic-version": VERSION}
+
+    def batches(self, spec: ModelSpec) -> BatchForm:
+        exchanges = self.exchanges(spec, f"{self.path}/batches")
+        return AnthropicBatches(PROTOCOL, exchanges, key_of(spec), reported)
+
+
+ADAPTER = _Anthropic()
+
+
 def _usage(usage: Any) -> Usage:  # noqa: ANN401  # foreign JSON
     """Reads the usage. Anthropic counts cached tokens separately; here they are part of the input."""
     if not isinstance(usage, dict):
@@ -277,12 +254,3 @@ def _usage(usage: Any) -> Usage:  # noqa: ANN401  # foreign JSON
     if len(parts) < len(found):
         return Usage()
     return counted_usage(sum(parts), usage.get("output_tokens"), cached=cached)
-
-
-def _headers(key: str | None) -> dict[str, str]:
-    return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
-
-
-def _origin(spec: "ModelSpec") -> str:
-    assert spec.base_url is not None  # noqa: S101  # checked with the spec
-    return spec.base_url.rstrip("/").removesuffix("/v1")

@@ -6,9 +6,9 @@ Replies are asked for uncompressed, and one that is compressed all the same is r
 nothing is lost, and no decompressor has to be bounded. No redirect is followed, no cookie is kept, and no POST is sent
 twice.
 
-Proxies are those of HTTP_PROXY, HTTPS_PROXY and NO_PROXY. They are read here and not by aiohttp's `trust_env`, which
-also sends passwords from ~/.netrc, and starts a thread for every call. Secrets are headers of a request and never of
-the session, whose headers aiohttp sends to the proxy, too.
+Proxies are those of HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY. They are read here and not by aiohttp's
+`trust_env`, which also sends passwords from ~/.netrc, and starts a thread for every call. Secrets are headers of a
+request and never of the session, whose headers aiohttp sends to the proxy, too.
 """
 
 import asyncio
@@ -58,10 +58,17 @@ LONGEST_HEAD = 2**16
 FRAME = 8
 """Bytes that may stand around one byte of a body, if it comes in chunks of one byte each."""
 
+BEARER = {"Authorization": "Bearer {{key}}"}
+"""The header that most servers read a key from."""
+
 IDENTITY = {"Accept-Encoding": "identity"}
 """The header that asks for a reply as it is."""
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+PROXY = re.compile(r"https?://([^/?#\s]*@)?([^/?#@:\s]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?/?", re.IGNORECASE)
+
+FILTERED = re.compile(rb'"code"\s*:\s*"content_filter"')
 
 _SENT: ContextVar[list[bool]] = ContextVar("umpirical_sent")
 """Gets an entry when the exchange of this task has a connection, so that the server may have been asked."""
@@ -172,7 +179,7 @@ class Exchanges:
 
         _SENT.set([])
         try:
-            url = f"{self._base.rstrip('/')}{path}" if path else self._base
+            url = under(self._base, path) if path else self._base
             async with self._opened().request(
                 method,
                 url,
@@ -202,6 +209,16 @@ class Exchanges:
         if self._session is None:
             self._session = _open_session(self._base, self._headers, self._context or tls_context())
         return self._session
+
+
+def under(url: str, path: str) -> str:
+    """Returns an address below another one. A query stays at the end: Azure wants ?api-version= with every request."""
+    place, mark, query = url.partition("?")
+    place = place.rstrip("/")
+    if path.startswith("/v1/"):
+        # Some write the version at the end of the address, and some do not.
+        place = place.removesuffix("/v1")
+    return f"{place}{path}{mark}{query}"
 
 
 @lru_cache(maxsize=64)
@@ -236,12 +253,47 @@ def _open_session(url: str, headers: Mapping[str, str], context: ssl.SSLContext)
 
 
 def proxy_for(url: str) -> str | None:
-    """Returns the proxy that the environment names for an address, as HTTP_PROXY, HTTPS_PROXY and NO_PROXY do."""
-    parts = urlsplit(url)
-    proxy = getproxies().get(parts.scheme)
+    """Returns the proxy that the environment names for an address, by HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY.
+
+    Raises ValueError for one that cannot be used.
+    """
+    parts, known = urlsplit(url), getproxies()
+    name = parts.scheme if known.get(parts.scheme) else "all"
+    proxy = known.get(name)
     if not proxy or proxy_bypass(parts.netloc.rpartition("@")[2]):
         return None
-    return proxy if "://" in proxy else f"http://{proxy}"
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if not PROXY.fullmatch(proxy):
+        # It is not quoted, since a password may be in it.
+        raise ValueError(
+            f"{name.upper()}_PROXY must be http://HOST:PORT or http://NAME:PASSWORD@HOST:PORT, with %2F for a slash in "
+            "the password; SOCKS is not supported"
+        )
+    return proxy
+
+
+def way_to(url: str, tls: Tls | None) -> str:
+    """Says how an address is reached, and nothing that may be a secret."""
+    try:
+        proxy = proxy_for(url)
+    except ValueError as error:
+        return str(error)
+    known, ways = getproxies(), ["directly"]
+    if proxy:
+        ways = [f"through the proxy {urlsplit(proxy).netloc.rpartition('@')[2]}"]
+    elif known.get(urlsplit(url).scheme) or known.get("all"):
+        ways = ["directly, because of NO_PROXY"]
+    if urlsplit(url).scheme == "https":
+        machine = ssl.get_default_verify_paths()
+        trusted = tls.ca if tls and tls.ca else machine.cafile or machine.capath
+        ways.append(f"trusts {_seen(trusted)}" if trusted else "trusts no authority: set SSL_CERT_FILE")
+        if tls and tls.certificate:
+            ways.append(f"shows {_seen(tls.certificate)}")
+    return "; ".join(ways)
+
+
+def _seen(path: str) -> str:
+    return path if Path(path).expanduser().exists() else f"{path} (not found)"
 
 
 def tls_context(tls: Tls | None = None) -> ssl.SSLContext:
@@ -489,6 +541,9 @@ def status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallF
     retry_after = _seconds(headers.get("Retry-After"))
     if status == 429:
         return CallFailed("rate-limited", detail, retry_after=retry_after, busy=True, turned_down=True)
+    if status == 400 and FILTERED.search(raw):
+        # Azure refuses what its filter catches in a prompt, and may bill for having read it.
+        return CallFailed("refused", detail)
     if status == 408 or status >= 500:
         busy = status in (503, 529)
         return CallFailed("server-error", detail, retry_after=retry_after, busy=busy, down=busy)

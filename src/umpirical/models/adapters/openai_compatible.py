@@ -1,24 +1,21 @@
 """Batches of OpenAI's protocol: a file of questions, a batch made from it, files of answers and of errors."""
 
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import Usage
-from umpirical.models.adapters.exchanges import Exchanges, Tls, encoded, status_failure
-from umpirical.models.adapters.protocols import ChatConnection, ChatProtocol, ListedBatches
+from umpirical.models.adapters.exchanges import encoded, status_failure
+from umpirical.models.adapters.protocols import ChatAdapter, ChatProtocol, ListedBatches
 from umpirical.models.batches import BatchForm, BatchResult, BatchState, checked_id
-from umpirical.models.caller import CallFailed, Connection, Reply
+from umpirical.models.caller import CallFailed, Reply
 from umpirical.models.money import counted_usage
 from umpirical.models.requests import ChatRequest, Decoding
-from umpirical.models.spec import Calling, ModelAdapter, key_of
-
-if TYPE_CHECKING:
-    from umpirical.models.spec import ModelSpec
-
+from umpirical.models.spec import ModelSpec, key_of
 
 MOST_ENTRIES = 50_000
 MOST_BYTES = 200_000_000
@@ -130,45 +127,6 @@ def _errors(errors: object) -> str:
 # The adapter for servers that speak the OpenAI chat protocol (vLLM, SGLang, llama.cpp, proxies), on aiohttp.
 
 
-class _OpenAICompatible(ModelAdapter):
-    """Any server that speaks the protocol, by its address."""
-
-    takes_tls = True
-
-    def check(self, spec: "ModelSpec") -> None:
-        super().check(spec)
-        if not spec.base_url:
-            raise ValueError("an openai-compatible model needs base_url, such as http://127.0.0.1:8000/v1")
-
-    def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:  # noqa: ARG002  # left to the caller
-        assert spec.base_url is not None  # noqa: S101  # checked with the spec
-        return OpenAIConnection(base_url=spec.base_url, api_key=key_of(spec), timeout=spec.timeout, tls=spec.tls)
-
-    def batches(self, spec: "ModelSpec") -> BatchForm:
-        assert spec.base_url is not None  # noqa: S101  # checked with the spec
-        key = key_of(spec)
-        exchanges = Exchanges(spec.base_url, headers=_headers(key), timeout=spec.timeout, tls=spec.tls)
-        return OpenAIBatches(PROTOCOL, exchanges, key)
-
-
-ADAPTER = _OpenAICompatible()
-
-
-class OpenAIConnection(ChatConnection):
-    """One model behind a server of this protocol."""
-
-    def __init__(
-        self, *, base_url: str, api_key: str | None = None, timeout: float = 120.0, tls: Tls | None = None
-    ) -> None:
-        """`timeout` is in seconds, for one attempt."""
-        url = f"{base_url.rstrip('/')}/chat/completions"
-        super().__init__(PROTOCOL, Exchanges(url, headers=_headers(api_key), timeout=timeout, tls=tls), api_key)
-
-
-def _headers(key: str | None) -> dict[str, str]:
-    return {"Authorization": f"Bearer {key}"} if key else {}
-
-
 def request_body(request: ChatRequest) -> dict[str, Any]:
     """The request as it goes over the wire."""
     messages = [{"role": message.role, "content": message.content} for message in request.messages]
@@ -214,7 +172,8 @@ def _read_completion(body: Mapping[str, Any]) -> Reply:
     # A server may leave these out. If it does not, they have to say that this is the model's answer, and its only one.
     if type(index) is bool or index not in (None, 0) or role not in (None, "assistant", "model") or tools:
         raise CallFailed("malformed", "the choice is not the assistant's first answer, as text only", usage=usage)
-    served_by = " ".join(str(body[key]) for key in ("model", "system_fingerprint") if body.get(key))
+    # A router says which provider it has taken.
+    served_by = " ".join(str(body[key]) for key in ("provider", "model", "system_fingerprint") if body.get(key))
     logprobs = json.dumps(choice["logprobs"]) if choice.get("logprobs") else ""
     return Reply(
         text,
@@ -233,6 +192,18 @@ def _sent(request: ChatRequest) -> str:
 PROTOCOL = ChatProtocol(request_body, _sent, _read_completion)
 
 
+class _OpenAICompatible(ChatAdapter):
+    protocol = PROTOCOL
+    path = "/chat/completions"
+    example = "http://127.0.0.1:8000/v1"
+
+    def batches(self, spec: ModelSpec) -> BatchForm:
+        return OpenAIBatches(PROTOCOL, self.exchanges(spec, ""), key_of(spec))
+
+
+ADAPTER = _OpenAICompatible()
+
+
 def _reason(finish: Any) -> str:  # noqa: ANN401  # foreign JSON
     """Returns a finish reason as text: empty only if there is none, so that no other value passes for none."""
     return "" if finish is None or finish == "" else str(finish)
@@ -240,11 +211,12 @@ def _reason(finish: Any) -> str:  # noqa: ANN401  # foreign JSON
 
 def _reported(error: Any, usage: Usage) -> CallFailed:  # noqa: ANN401  # foreign JSON
     """Returns the failure that a reply of status 200 reports, perhaps beside an answer."""
-    code = error.get("code") if isinstance(error, dict) else None
+    # A number with OpenRouter, the same as text with LiteLLM.
+    code = str(error.get("code")) if isinstance(error, dict) else ""
     said = f"an error in a reply with status 200: {error}"
-    if code == 429:
+    if code == "429":
         return CallFailed("rate-limited", said, busy=True, usage=usage)
-    refused = type(code) is int and 400 <= code < 500 and code != 408
+    refused = re.fullmatch(r"4\d\d", code) is not None and code != "408"
     return CallFailed("rejected" if refused else "server-error", said, usage=usage)
 
 

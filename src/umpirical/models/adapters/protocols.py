@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from umpirical.models.adapters.exchanges import Exchanges, read_json
+from umpirical.models.adapters.exchanges import BEARER, Exchanges, read_json, under
 from umpirical.models.batches import BatchForm, BatchResult, checked_id
 from umpirical.models.caller import CallFailed, Connection, Reply
 from umpirical.models.recording import largest_body
 from umpirical.models.requests import ChatRequest
+from umpirical.models.spec import Calling, ModelAdapter, ModelSpec, headers_of, key_of
 
 PAGE = 100
 """Batches on one page of a list."""
@@ -57,6 +58,33 @@ class ChatConnection(Connection):
 
     async def close(self) -> None:
         await self._exchanges.close()
+
+
+class ChatAdapter(ModelAdapter):
+    """Any server that speaks a chat protocol, by its address."""
+
+    takes_tls = True
+    protocol: ChatProtocol
+    path: str
+    """Where a server is asked, below its address."""
+    example: str
+    """An address."""
+    key_header: Mapping[str, str] = BEARER
+    headers: Mapping[str, str] = {}
+    """What the protocol wants with every request."""
+
+    def check(self, spec: ModelSpec) -> None:
+        super().check(spec)
+        if not spec.base_url:
+            raise ValueError(f"an {spec.adapter} model needs base_url, such as {self.example}")
+
+    def exchanges(self, spec: ModelSpec, path: str) -> Exchanges:
+        assert spec.base_url is not None  # noqa: S101  # checked with the spec
+        headers = {**self.headers, **headers_of(spec, self.key_header)}
+        return Exchanges(under(spec.base_url, path), headers=headers, timeout=spec.timeout, tls=spec.tls)
+
+    def connect(self, spec: ModelSpec, calling: Calling) -> Connection:  # noqa: ARG002  # left to the caller
+        return ChatConnection(self.protocol, self.exchanges(spec, self.path), key_of(spec))
 
 
 class ListedBatches(BatchForm):
