@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import sys
 
 import jsonschema
@@ -11,6 +10,7 @@ import yaml
 
 import umpirical as api
 from tests.cli.test_harness import fates, leaves, refused, started
+from tests.frameworks.matrix import environment
 from tests.servers.chat_server import ChatServer
 from umpirical.protocols.catalogue import SCHEMA_FILE
 from umpirical.study.file import read_study
@@ -149,11 +149,8 @@ def test_an_openai_grader_runs_to_a_datasheet_that_names_it(umpirical, tmp_path,
         assert set(schema["properties"]["result"]["enum"]) >= {"good", "fair", "bad"}
 
 
-@pytest.mark.parametrize("program", ["stand-in", "promptfoo"])
+@pytest.mark.parametrize("program", ["stand-in", pytest.param("promptfoo", marks=pytest.mark.slow)])
 def test_a_promptfoo_config_runs_to_a_datasheet_that_names_it(umpirical, tmp_path, program):
-    found = shutil.which("promptfoo")
-    if program == "promptfoo" and found is None:
-        pytest.skip("needs promptfoo: npm install --global promptfoo")
     folder = tmp_path / "study"
 
     def answer(body):
@@ -164,11 +161,11 @@ def test_a_promptfoo_config_runs_to_a_datasheet_that_names_it(umpirical, tmp_pat
     with ChatServer(answer) as server:
         config = written(tmp_path, "promptfooconfig.yaml", PROMPTFOO.replace("BASE", server.base_url))
         out = started(umpirical, folder, config)
-        command = [found]
         if program == "stand-in":
-            file = written(folder, "promptfoo", f"#!{sys.executable}\n{STAND_IN}")
-            file.chmod(0o755)
+            written(folder, "promptfoo", f"#!{sys.executable}\n{STAND_IN}").chmod(0o755)
             command = ["./promptfoo"]
+        else:
+            command = [str(environment("promptfoo") / "node_modules" / ".bin" / "promptfoo")]
         spec = {"config": "promptfooconfig.yaml", "assertion": 0, "command": command}
         report = measured(folder, server.base_url, promptfoo=spec)
     told = fates((folder / "migration.md").read_text())
@@ -244,7 +241,10 @@ REFUSED = {
         "add the placeholders",
     ),
     "a range": ({**SCORE, "range": [1, 0]}, "1 is not below 0", "lowest score first"),
-    "a setting": ({**SCORE, "sampling_params": {"temperature": "hot"}}, "temperature", ""),
+    "a setting": ({**SCORE, "sampling_params": {"temperature": "hot"}}, "temperature: expected a number", ""),
+    "a setting out of range": ({**SCORE, "sampling_params": {"top_p": 2}}, "top_p", "correct the key"),
+    "no number": ('{"type": "score_model", "range": [0, NaN]}', "not JSON", "correct it"),
+    "half a letter": ('{"type": "score_model", "model": "\\ud800"}', "not JSON", "correct it"),
     "all pass": ({**LABEL, "passing_labels": ["good", "fair", "bad"]}, "passing_labels", "some of them"),
     "no assertion": (
         "tests: [{assert: [{type: equals, value: a}]}]",

@@ -268,6 +268,8 @@ def load_json(path: Path) -> YamlDocument:
     text = _text_of(path)
     try:
         data = json.loads(text, object_pairs_hook=without_doubles)
+        # Half of a surrogate pair is no text, and NaN no number.
+        json.dumps(data, ensure_ascii=False, allow_nan=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"not JSON: {error}", where=path.name, fix="correct it, or name another file") from None
     if not isinstance(data, Mapping):

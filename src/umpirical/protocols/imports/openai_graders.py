@@ -39,7 +39,7 @@ def grader_study(config: Configuration) -> Moved:
         raise config.error("type", f"{kind} does not ask a model", fix=f"name the file of one {' or '.join(KINDS)}")
     if not model:
         raise config.error("model", "missing", fix="add the model that the grader asks")
-    title = config.text("name") or kind
+    title = config.text("name")[:100] or kind
     name = slug(title)
     messages = _messages(config)
     scale, answer = _score(config) if kind == "score_model" else _labels(config)
@@ -149,8 +149,8 @@ def _decoding(config: Configuration) -> dict[str, Any]:
     found: dict[str, Any] = {"temperature": None, "max_tokens": LONGEST}
     for theirs, ours in SENT.items():
         key = f"sampling_params.{theirs}"
-        if (value := config.mapping("sampling_params").get(theirs)) is not None:
-            found[ours] = value
-            config.kept(key, f"decoding.{ours}: {value}")
+        if config.mapping("sampling_params").get(theirs) is not None:
+            found[ours] = config.count(key, 0) if ours in ("seed", "max_tokens") else config.number(key, 0)
+            config.kept(key, f"decoding.{ours}: {found[ours]}")
     config.dropped("sampling_params.reasoning_effort", "not sent: the model thinks as much as it does by default")
     return found

@@ -131,7 +131,7 @@ def _check(moved: Moved, folder: Path, name: str) -> None:
             for data in (own, moved.study)
         )
     except ValidationError as error:
-        raise ConfigError(first_problem(error), where=name) from None
+        raise ConfigError(first_problem(error), where=name, fix="correct the key that this comes from") from None
     # Without data, the test cases are the built-in ones, which have been checked.
     if moved.data is not None and (problems := moved.protocol.check(study).problems):
         raise ConfigError(problems[0], where=name)
