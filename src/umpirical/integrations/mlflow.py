@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -87,19 +87,14 @@ def metrics_of(finished: FinishedRun) -> dict[str, float]:
             continue
         group = getattr(measure, "group", "")
         parts = filter(None, (measure.variant, measure.name, measure.stratum, group))
-        key = _unique(_UNNAMED.sub("_", "/".join(parts)), found)
+        key = _UNNAMED.sub("_", "/".join(parts))
+        # Two names may differ only in what is not allowed.
+        while f"{key}/denominator" in found:
+            key += "_"
         found |= {
             f"{key}{end}": float(value) for end, value in _numbers(result) if value is not None and math.isfinite(value)
         }
     return found
-
-
-def _unique(key: str, taken: Mapping[str, float]) -> str:
-    """Returns the key, with a number if another measure has it: two names may differ only in what is not allowed."""
-    number = 2
-    while f"{(chosen := key if number == 2 else f'{key}-{number - 1}')}/denominator" in taken:
-        number += 1
-    return chosen
 
 
 def _numbers(result: Estimate) -> Iterator[tuple[str, float | None]]:
