@@ -299,6 +299,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands_page,
     "study-file.md": study_file_page,
     "formulas.md": formulas_page,
+    "../../src/umpirical/protocols/umpirical.schema.json": lambda: json.dumps(study_schema(), separators=(",", ":")),
 }
 
 

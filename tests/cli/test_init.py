@@ -204,7 +204,7 @@ def test_nothing_is_ever_written_over(umpirical, tmp_path):
     (tmp_path / "rubric.txt").write_text("my rubric")
     (tmp_path / "instruction.txt").write_text("my instruction")
     _, out, _ = umpirical("init", tmp_path, "--from", data)
-    assert out.count("wrote ") == 1
+    assert out.count("wrote ") == 2  # the study and its schema
     study = read_study(tmp_path)
     assert (study.rubric, study.instruction) == ("my rubric", "my instruction")
     before = (tmp_path / "umpirical.yaml").read_text()

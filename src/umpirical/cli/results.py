@@ -473,11 +473,12 @@ def _say_check(check: "Check") -> None:
     "--to",
     "form",
     type=click.Choice(
-        ["measures", "judgments", "methods", "model-card", "pdf", "png", "inspect", "inspect-transcripts"]
+        ["measures", "judgments", "methods", "model-card", "pdf", "png", "inspect", "inspect-transcripts", "mlflow"]
     ),
     required=True,
     help="Table of measures or judgments, a methods section for a paper, Hugging Face model card, PDF of the report, "
-    "PNG of its first screen, or an Inspect log: of the replies, or of the transcripts shown to an agent judge.",
+    "PNG of its first screen, an Inspect log (of the replies, or of the transcripts shown to an agent judge), or a run "
+    "of the MLflow server in MLFLOW_TRACKING_URI.",
 )
 @click.option(
     "--out",
@@ -495,6 +496,12 @@ def export_command(target: str, form: str, out: Path | None) -> int:
     from umpirical.study.results import find_run
 
     run = find_run(target)
+    if form == "mlflow":
+        if out is not None:
+            raise click.UsageError("MLflow gets a run, not a file: remove --out")
+        remark("measuring the run and sending it to MLflow")
+        say(load_integration(form, "exports")(run))
+        return 0
     if not form.startswith("inspect"):
         if form in {"pdf", "png"}:
             remark("measuring the run and printing its report")

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     "--from",
     "data",
     type=click.Path(path_type=Path, exists=True),
-    help="Your data: responses with labels or labeled pairs (CSV, XLSX, JSONL, Parquet), agent logs, or the "
-    "config.yml of a Judge Reliability Harness.",
+    help="Your data: responses with labels or labeled pairs (CSV, XLSX, JSONL, Parquet) or agent logs. Or your judge: "
+    "an OpenAI grader (JSON), promptfooconfig.yaml, or the config.yml of a Judge Reliability Harness.",
 )
 @click.option("--response", metavar="COLUMN", help="With --from: the column of the judged text. Default: guessed.")
 @click.option("--label", metavar="COLUMN", help="With --from: the column of the reference label. Default: guessed.")
@@ -49,7 +49,9 @@ def init_command(folder: Path, data: Path | None, response: str | None, label: s
     named = {"response": response, "label": label, "task": task}
     told = {role: column for role, column in named.items() if column is not None}
     started = start_study(folder, data=data, told=told)
-    trust_as_made(read_study(started.file, outside=True))
+    study = read_study(started.file, outside=True)
+    if not started.runs_code:
+        trust_as_made(study)
     for path in started.written:
         say(f"wrote {path}")
     for note in started.notes:

@@ -29,6 +29,7 @@ APART: dict[str, bool | set[str]] = {
     "name": True,
     "deadline": True,
     "processes": True,
+    "source": True,
     "model": {"price", "timeout", "attempts"},
     "http": {"attempts"},
 }

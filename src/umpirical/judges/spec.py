@@ -85,6 +85,10 @@ class JudgeSpec(BaseModel):
         description="Timeout in seconds for one judgment of a callable or program, or for one HTTP attempt.",
     )
 
+    source: str = Field(
+        default="", max_length=300, description="Where the judge comes from, such as the file of a grader; for reports."
+    )
+
     @model_validator(mode="after")
     def _whole(self) -> "JudgeSpec":
         if sum(made is not None for made in (self.model, self.callable, self.exec, self.http, self.promptfoo)) != 1:

@@ -2,16 +2,18 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from umpirical.domain.errors import UsageError
-from umpirical.protocols.protocol import NewStudy, Protocol
+from umpirical.protocols.protocol import OWN_MODELS, STUDY_FILE, NewStudy, Protocol
 from umpirical.registry import Registry
 from umpirical.reports.record import Record
+from umpirical.store.files import write_text
 from umpirical.store.runs import RunStore
 from umpirical.text.problems import first_problem
 
@@ -66,18 +68,35 @@ def protocol_of_run(store: RunStore) -> Protocol[Any, Any]:
     raise UsageError(f"run {store.folder.name} was made by protocol {version!r}", fix=f"known here: {known}")
 
 
+SCHEMA_FILE = "umpirical.schema.json"
+"""The schema of study files, which is also written beside one: an editor finds it there, whatever is installed."""
+
+
 def start_study(folder: Path, *, data: Path | None = None, told: Mapping[str, str] | None = None) -> NewStudy:
-    """Writes a study file that runs as is, by the first protocol that can start one. Never overwrites a file.
+    """Writes a study file that runs as is, by the first that can start one, and its schema. Overwrites no file.
 
     `told` are columns of the data that a person has named; the others are guessed.
     """
-    if data is not None and data.suffix.lower() in (".yml", ".yaml"):
-        # No data is YAML. Imported here: it knows several protocols, and nothing else needs it.
-        from umpirical.protocols.harness.start import start_from_harness
+    started = _started(folder, data, told or {})
+    for study in started.written:
+        if study.name in (STUDY_FILE, OWN_MODELS):
+            write_text(study, f"# yaml-language-server: $schema={SCHEMA_FILE}\n{study.read_text(encoding='utf-8')}")
+    schema = folder / SCHEMA_FILE
+    if schema.exists():
+        return started
+    write_text(schema, (files("umpirical.protocols") / SCHEMA_FILE).read_text(encoding="utf-8"))
+    return replace(started, written=(schema, *started.written))
 
-        return start_from_harness(folder, data)
+
+def _started(folder: Path, data: Path | None, told: Mapping[str, str]) -> NewStudy:
+    if data is not None and data.suffix.lower() in (".yml", ".yaml", ".json"):
+        # Imported here: it knows several protocols, and nothing else needs it.
+        from umpirical.protocols.imports.start import start_from_configuration
+
+        if (described := start_from_configuration(folder, data)) is not None:
+            return described
     for protocol in PROTOCOLS:
-        started = protocol.start(folder) if data is None else protocol.start_from(folder, data, told or {})
+        started = protocol.start(folder) if data is None else protocol.start_from(folder, data, told)
         if started is not None:
             return started
     what = "a study without data" if data is None else f"a study of {data}"

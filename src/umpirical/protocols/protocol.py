@@ -44,6 +44,9 @@ from umpirical.store.stimulus_sets import StimulusSet
 
 STUDY_FILE = "umpirical.yaml"
 
+OWN_MODELS = "own-models.yaml"
+"""The same study with the models of an imported configuration."""
+
 
 class DesignSpec(BaseModel):
     """How often to ask, and with which prompt variants."""
@@ -212,6 +215,8 @@ class NewStudy:
     """Options that every command on this study needs besides its folder."""
     generates: bool = False
     """Whether models write test cases before judges are asked."""
+    runs_code: bool = False
+    """Whether it runs what somebody else may have written, so that a person must agree to it first."""
 
 
 class StudyProtocol(_Named, ABC, Generic[StudyT]):

@@ -24,6 +24,7 @@ from umpirical.reports.record import (
 from umpirical.runs.judgments import Reading, Spent
 from umpirical.runs.run import Run
 from umpirical.store.budget import Budget
+from umpirical.text.inert import one_line
 
 MOST_NAMES = 20
 """How many of the names that servers gave themselves are listed: a server may give another one each time."""
@@ -60,7 +61,7 @@ def spec_record(spec: JudgeSpec, fingerprint: str, served_by: list[str]) -> Judg
     return JudgeRecord(
         name=spec.name,
         kind=spec.kind,
-        model=": ".join(spec.made_of),
+        model=": ".join(spec.made_of) + (f", from {one_line(spec.source)}" if spec.source else ""),
         fingerprint=fingerprint,
         served_by=served_by,
         decoding=dict(spec.decoding.sent()) if spec.model else {},

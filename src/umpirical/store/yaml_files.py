@@ -4,6 +4,7 @@ It is YAML 1.2's core schema over PyYAML's parser, which is C where the wheel ha
 YAML 1.1, where the label `no` is false, and expand aliases; only its events are used here.
 """
 
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ import yaml
 from yaml.reader import ReaderError
 
 from umpirical.domain.errors import ConfigError
+from umpirical.text.json_texts import without_doubles
 
 Event = Any
 Node = Any
@@ -251,20 +253,39 @@ class YamlDocument:
         """Returns `file:line` of the entry at `path`, or of the nearest entry around it that has a line."""
         from umpirical.store.yaml_files import line_of
 
+        if self.name.endswith(".json"):
+            return self.name
         # Parsed a second time, for the lines, only if something is wrong.
         return f"{self.name}:{line_of(self.text, path)}"
 
 
 def load_yaml(path: Path) -> YamlDocument:
+    return parse_yaml(_text_of(path), name=path.name)
+
+
+def load_json(path: Path) -> YamlDocument:
+    """Reads a JSON object, as a document that does not know its lines."""
+    text = _text_of(path)
+    try:
+        data = json.loads(text, object_pairs_hook=without_doubles)
+        # Half of a surrogate pair is no text, and NaN no number.
+        json.dumps(data, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"not JSON: {error}", where=path.name, fix="correct it, or name another file") from None
+    if not isinstance(data, Mapping):
+        raise ConfigError(f"expected an object, got {type(data).__name__}", where=path.name, fix="name another file")
+    return YamlDocument(data, path.name, text)
+
+
+def _text_of(path: Path) -> str:
     if not path.is_file():
         raise ConfigError("no such file", where=str(path), fix="create a study file with  umpirical init")
     if path.stat().st_size > MAX_BYTES:
         raise ConfigError(f"larger than {MAX_BYTES:,} bytes", where=str(path), fix="move data to a separate file")
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise ConfigError("not UTF-8 text", where=str(path), fix="save it as UTF-8") from None
-    return parse_yaml(text, name=path.name)
 
 
 def parse_yaml(text: str, *, name: str) -> YamlDocument:

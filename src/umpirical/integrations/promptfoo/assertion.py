@@ -80,14 +80,14 @@ def read_assertion(spec: PromptfooSpec, folder: Path) -> Assertion:
     if file.suffix not in CONFIGS:
         raise UsageError(f"{spec.config} is a program", fix="write the assertion in a YAML or JSON config")
     whole = load_yaml(file).data
-    found = list(_decided(whole))
+    found = list(decided_in(whole))
     if spec.assertion >= len(found):
-        known = ", ".join(f"{number}: {entry['type']}" for number, (entry, *_) in enumerate(found)) or "none"
+        known = ", ".join(f"{number}: {entry['type']}" for number, (_, entry, *_) in enumerate(found)) or "none"
         raise UsageError(
             f"{spec.config} has no model-graded assertion {spec.assertion}; it has {known}",
             fix=f"use one of {', '.join((*GRADERS, SELECT_BEST))}, under defaultTest or tests of the config itself",
         )
-    entry, options, variables = found[spec.assertion]
+    _, entry, options, variables = found[spec.assertion]
     provider = _provider(entry.get("provider") or options.get("provider"), whole, f"{spec.config}: {entry['type']}")
     prompt = entry.get("rubricPrompt") or options.get("rubricPrompt")
     kept = {"rubricPrompt": prompt, "factuality": options.get("factuality")}
@@ -120,17 +120,22 @@ def placed(part: Any, home: Path) -> Any:  # noqa: ANN401  # JSON
     return part if found is None else f"{found[1]}{home.resolve() / found[2]}"
 
 
-def _decided(whole: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any], dict[str, Any]]]:
-    """Yields the assertions that a model decides, each with the options and the variables of its test."""
+def decided_in(
+    whole: Mapping[str, Any],
+) -> Iterator[tuple[str, Mapping[str, Any], dict[str, Any], dict[str, Any]]]:
+    """Yields the place of each assertion that a model decides, and it, with the options and variables of its test."""
     shared, tests = _mapping(whole.get("defaultTest")), whole.get("tests")
     usual = {"provider": shared.get("provider"), **_mapping(shared.get("options"))}
-    for test in (shared, *(map(_mapping, tests) if isinstance(tests, list) else ())):
+    named = [
+        (f"tests[{number}]", _mapping(test)) for number, test in enumerate(tests if isinstance(tests, list) else ())
+    ]
+    for place, test in (("defaultTest", shared), *named):
         options = {**usual, **_mapping(test.get("options"))}
         variables = {**_mapping(shared.get("vars")), **_mapping(test.get("vars"))}
         entries = test.get("assert")
-        for entry in map(_mapping, entries if isinstance(entries, list) else ()):
+        for number, entry in enumerate(map(_mapping, entries if isinstance(entries, list) else ())):
             if entry.get("type") in (*GRADERS, SELECT_BEST):
-                yield entry, options, variables
+                yield f"{place}.assert[{number}]", entry, options, variables
 
 
 def _mapping(part: object) -> Mapping[str, Any]:

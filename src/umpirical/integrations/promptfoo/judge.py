@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import Presented
@@ -25,6 +25,7 @@ from umpirical.integrations.promptfoo.assertion import (
     Assertion,
     chosen,
     decided,
+    decided_in,
     failure_told,
     placed,
     read_assertion,
@@ -35,14 +36,14 @@ from umpirical.judges.adapters.python import Batches
 from umpirical.judges.adapters.returned import judgment_text
 from umpirical.judges.arguments import NAMES, shown_values
 from umpirical.judges.code_files import CHANGED, digests_of, program_files
+from umpirical.judges.endpoint_spec import PromptfooSpec
 from umpirical.judges.placeholders import ROW
+from umpirical.judges.promptfoo import FoundAssertion
+from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import QUIET
 from umpirical.models.caller import CallFailed
-
-if TYPE_CHECKING:
-    from umpirical.judges.endpoint_spec import PromptfooSpec
-    from umpirical.judges.spec import JudgeSpec
-
+from umpirical.store.files import inside
+from umpirical.store.yaml_files import load_yaml
 
 BATCH = 16
 """Questions for one start of promptfoo, which takes seconds, unless the judge says otherwise."""
@@ -57,13 +58,30 @@ _TAKEN_FOR_A_FILE = re.compile(r"(?:file://|package:)")
 Row = Mapping[str, Any]
 
 
-def describe(spec: "PromptfooSpec", folder: Path) -> dict[str, Any]:
+def describe(spec: PromptfooSpec, folder: Path) -> dict[str, Any]:
     if read_assertion(spec, folder).type == SELECT_BEST:
         return {"kind": "compare"}
     return {"kind": "grade", "scale": YES_NO}
 
 
-def files(spec: "PromptfooSpec", folder: Path) -> dict[str, Path]:
+def assertions(config: str, folder: Path) -> list[tuple[str, FoundAssertion | UsageError]]:
+    whole = load_yaml(inside(folder, config, what="promptfoo config")).data
+    return [(place, _found(config, number, folder)) for number, (place, *_) in enumerate(decided_in(whole))]
+
+
+def _found(config: str, number: int, folder: Path) -> FoundAssertion | UsageError:
+    try:
+        named = PromptfooSpec(config=config, assertion=number)
+        assertion, keys = read_assertion(named, folder), describe(named, folder)
+        roles = _roles(JudgeSpec(name=assertion.type, promptfoo=named, **keys), assertion)
+    except UsageError as error:
+        return error
+    used = {name for name, role in roles.items() if role == "task"} | {"input"}
+    sees_task = bool(assertion.filled_in & used) or not assertion.plain
+    return FoundAssertion(assertion.type, keys, assertion.parts, assertion.files[1:], sees_task)
+
+
+def files(spec: PromptfooSpec, folder: Path) -> dict[str, Path]:
     assertion = read_assertion(spec, folder)
     home = folder.resolve()
     config, env = assertion.files[0], assertion.home / ".env"
@@ -71,7 +89,7 @@ def files(spec: "PromptfooSpec", folder: Path) -> dict[str, Path]:
     return found | program_files([*spec.command, *map(str, assertion.files[1:])], folder)
 
 
-def judge(spec: "JudgeSpec", named: "PromptfooSpec", folder: Path) -> Adapted:
+def judge(spec: JudgeSpec, named: PromptfooSpec, folder: Path) -> Adapted:
     assertion = read_assertion(named, folder)
     roles = _roles(spec, assertion)
     _check_scale(spec)
@@ -111,7 +129,7 @@ def _code(assertion: Assertion, folder: Path) -> dict[str, str]:
     return digests_of(program_files(["promptfoo", *named], folder)) if named else {}
 
 
-def _roles(spec: "JudgeSpec", assertion: Assertion) -> dict[str, str]:
+def _roles(spec: JudgeSpec, assertion: Assertion) -> dict[str, str]:
     """Returns what each variable of the assertion is filled with: the task, or a column of the data.
 
     Raises UsageError for one that nothing is known about: promptfoo would leave an empty place there.
@@ -137,7 +155,7 @@ def _roles(spec: "JudgeSpec", assertion: Assertion) -> dict[str, str]:
     return roles
 
 
-def _check_scale(spec: "JudgeSpec") -> None:
+def _check_scale(spec: JudgeSpec) -> None:
     words = spec.answer.labels or (spec.scale.labels if spec.scale is not None else ())
     if spec.scale is not None and spec.scale.kind != "interval" and not {"true", "false"} <= {*words}:
         raise UsageError(
@@ -158,7 +176,7 @@ def _question(shown: Presented, roles: Mapping[str, str]) -> "Question":
     return Question(secrets.token_hex(8), shown.task, answers, variables)
 
 
-def _answer(spec: "JudgeSpec", assertion: Assertion, question: "Question", rows: Sequence[Row]) -> str | Exception:
+def _answer(spec: JudgeSpec, assertion: Assertion, question: "Question", rows: Sequence[Row]) -> str | Exception:
     """Returns the judgment of one question as text, or why there is none."""
     try:
         own = _own(question, rows)

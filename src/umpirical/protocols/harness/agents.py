@@ -21,10 +21,9 @@ from umpirical.protocols.harness.configuration import (
 )
 from umpirical.protocols.harness.shared import (
     AGENT_TESTS,
-    OWN_MODELS,
+    SOURCE,
     USUAL_MODEL,
     Fillings,
-    Moved,
     OwnJudge,
     filling_texts,
     judge_entries,
@@ -36,6 +35,8 @@ from umpirical.protocols.harness.shared import (
     writer,
 )
 from umpirical.protocols.harness.texts import perturbation_files
+from umpirical.protocols.imports.configuration import Moved
+from umpirical.protocols.protocol import OWN_MODELS
 from umpirical.protocols.start import path_from
 from umpirical.protocols.stress.protocol import LONGEST_TEXT
 from umpirical.store.files import read_named_text
@@ -77,7 +78,9 @@ def agent_study(config: HarnessConfig, folder: Path, tests: Sequence[str]) -> Mo
     config.dropped(f"{DATASET}.use_original_data_as_expected", "verifiers decide what each original deserves")
     config.dropped(SYNTHETIC_DATA, "rewriting of transcripts does not read it, as in the harness")
     config.dropped(STABILITY, "an agent study has no such test; design.repeats asks every question again")
-    return Moved(AGENT, study, {"rewriting": rewriting | own, "judges": own_judges}, data, prompts, _notes(config))
+    return Moved(
+        AGENT, SOURCE, study, {"rewriting": rewriting | own, "judges": own_judges}, data, prompts, _notes(config)
+    )
 
 
 def _notes(config: HarnessConfig) -> list[str]:

@@ -13,10 +13,9 @@ from umpirical.datasets.readers import missing_column
 from umpirical.datasets.values import number_of
 from umpirical.protocols.harness.configuration import DATASET, PERTURBATION, STABILITY, SYNTHETIC_DATA, HarnessConfig
 from umpirical.protocols.harness.shared import (
-    OWN_MODELS,
+    SOURCE,
     USUAL_MODEL,
     Fillings,
-    Moved,
     filling_texts,
     judge_entries,
     own_judges_of,
@@ -27,6 +26,8 @@ from umpirical.protocols.harness.shared import (
     writer,
 )
 from umpirical.protocols.harness.texts import ORIGINALS, TEXTS, MovedTexts, moved_texts, perturbation_files
+from umpirical.protocols.imports.configuration import Moved
+from umpirical.protocols.protocol import OWN_MODELS
 from umpirical.protocols.start import path_from
 from umpirical.protocols.stress.protocol import STRESS
 from umpirical.protocols.stress.spec import ENOUGH, SYNTHETIC, WITHOUT_GENERATOR
@@ -153,7 +154,7 @@ def responses_study(config: HarnessConfig, folder: Path, tests: Sequence[str]) -
     if written.texts:
         spelled = partial(_spelled, graded)
         files |= {ORIGINALS: written.originals_table(labelled="label" in columns), TEXTS: written.texts_table(spelled)}
-    return Moved(STRESS, study, own, data, files | prompts, notes)
+    return Moved(STRESS, SOURCE, study, own, data, files | prompts, notes)
 
 
 def _spelled(graded: Graded, label: str) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +14,12 @@ from umpirical.protocols.harness.configuration import (
     SYNTHETIC_DATA,
     HarnessConfig,
 )
-from umpirical.protocols.protocol import STUDY_FILE, Protocol
+from umpirical.protocols.imports.configuration import slug
+from umpirical.protocols.protocol import OWN_MODELS, STUDY_FILE
 from umpirical.protocols.stress.protocol import LONGEST_TEXT
 from umpirical.protocols.stress.spec import HARNESS_NAMES
 from umpirical.stats.juries import LEAST
 from umpirical.store.files import read_named_text
-
-
-@dataclass(slots=True)
-class Moved:
-    """A study in the place of a configuration."""
-
-    protocol: Protocol[Any, Any]
-    study: dict[str, Any]
-    """The study file, with simulated models."""
-    own: dict[str, Any]
-    """What another study file, with the configuration's own models, has in place of these."""
-    data: Path
-    texts: dict[str, str] = field(default_factory=dict)
-    """Files beside the study, by name."""
-    notes: list[str] = field(default_factory=list)
-
-
-OWN_MODELS = "own-models.yaml"
-REPORT = "migration.md"
 
 AGENT_TESTS = {"agent_perturbation": "violate", "agent_positives": "satisfy"}
 
@@ -120,6 +102,8 @@ def writer(adapter: str, name: str, tokens: int | None = None) -> dict[str, Any]
     return {"model": model} if tokens is None else {"model": model, "max_tokens": tokens}
 
 
+SOURCE = "the Judge Reliability Harness"
+
 USUAL_MODEL = "openai/gpt-4o-mini"
 """The model of the harness's own default configuration."""
 
@@ -148,7 +132,7 @@ def own_judges_of(config: HarnessConfig) -> list[OwnJudge]:
         if not isinstance(entry, Mapping) or not entry.get("model"):
             raise config.error(f"{EVALUATION}.judges", f"judge {number + 1} has no model")
         name = str(entry.get("name") or entry["model"])
-        found.append(OwnJudge(_slug(name), str(entry["model"]), str(entry.get("template") or usual)))
+        found.append(OwnJudge(slug(name), str(entry["model"]), str(entry.get("template") or usual)))
         place = f"{EVALUATION}.judges[{number}]"
         config.kept(f"{place}.name", f"judge {found[-1].name}")
         config.kept(f"{place}.model", f"model: {entry['model']} in {OWN_MODELS}")
@@ -157,7 +141,7 @@ def own_judges_of(config: HarnessConfig) -> list[OwnJudge]:
         config.dropped(model, "judges takes its place, in the harness also")
     else:
         name = config.text(model) or USUAL_MODEL
-        found.append(OwnJudge(_slug(name), name, usual))
+        found.append(OwnJudge(slug(name), name, usual))
         config.kept(model, f"judge {found[0].name} in {OWN_MODELS}", f"{STUDY_FILE} has a simulated one in its place")
     if len({judge.name for judge in found}) != len(found):
         raise config.error(f"{EVALUATION}.judges", "two judges have the same name", fix="rename one of them")
@@ -167,11 +151,6 @@ def own_judges_of(config: HarnessConfig) -> list[OwnJudge]:
     said = "umpirical jury . --rule majority" if len(found) >= LEAST else "no jury"
     config.changed(f"{EVALUATION}.aggregation_method", said, why)
     return found
-
-
-def _slug(name: str) -> str:
-    """Returns a name that a judge may have here."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:64] or "judge"
 
 
 def simulated_judges(judges: Sequence[OwnJudge], profile: str) -> list[dict[str, Any]]:

@@ -1,0 +1,1 @@
+"""Judges that other tools have described, moved into studies."""
