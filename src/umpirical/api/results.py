@@ -30,7 +30,7 @@ from umpirical.reports.comparison import DifferenceRecord, comparison_folder
 from umpirical.reports.record import MeasureRecord, Record, record_json
 from umpirical.runs.run import open_run
 from umpirical.study.results import find_runs, measured_runs
-from umpirical.study.verification import verify_files
+from umpirical.study.verification import Check, verify_files
 from umpirical.text.inert import inert
 
 if TYPE_CHECKING:
@@ -211,15 +211,18 @@ class Report(Generic[RecordT_co]):
 
     def judgments(self) -> "pd.DataFrame":
         """Every call as a row, with its texts and whether the verdict is right; needs pandas."""
-        return judgments_frame(self._own_folder())
+        return judgments_frame(self.own_folder())
 
     def stimuli(self) -> "pd.DataFrame":
         """Every test case as a row; needs pandas."""
-        return stimuli_frame(self._own_folder())
+        return stimuli_frame(self.own_folder())
 
-    def _own_folder(self) -> Path:
+    def own_folder(self) -> Path:
+        """The run's folder. An error if the report was read from a file."""
         if self.folder is None:
-            raise UsageError("this report was read from a file, which has no calls", fix="read the run's folder")
+            raise UsageError(
+                f"the report on {self.judge} was read from a file, which has no calls", fix="use the run's folder"
+            )
         return self.folder
 
     def html(self) -> str:
@@ -244,6 +247,26 @@ class Report(Generic[RecordT_co]):
 
     def _repr_html_(self) -> str:
         return framed(self.html(), repr(self))
+
+
+class Verification:
+    """What was verified, part by part."""
+
+    def __init__(self, checks: Mapping[str, tuple[Check, ...]], not_checked: Mapping[str, str]) -> None:
+        self.checks: Mapping[str, tuple[Check, ...]] = checks
+        """By run, claim or package: each part, whether it `holds`, and what was `found`."""
+        self.not_checked: Mapping[str, str] = not_checked
+        """What could not be checked, and why."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether something was checked, and all of it holds."""
+        return bool(self.checks) and all(check.holds for checks in self.checks.values() for check in checks)
+
+    def __repr__(self) -> str:
+        rows = [(name, check) for name, checks in self.checks.items() for check in checks]
+        lines = [f"{name}: {'ok' if each.holds else 'DAMAGED'}  {each.part}: {each.found}" for name, each in rows]
+        return "\n".join([*lines, *(f"not checked  {name}: {why}" for name, why in self.not_checked.items())])
 
 
 def framed(page: str, title: str) -> str:
@@ -456,11 +479,7 @@ def _refuse_options(**given: object) -> None:
 def _meant_runs(target: str | Path | Report[Any]) -> tuple[Sequence[Path], Sequence[Path]]:
     """Returns the runs that a target means, and those of them that have not begun, if it is a whole study."""
     if isinstance(target, Report):
-        if target.folder is None:
-            raise UsageError(
-                f"the report on {target.judge} does not belong to a run", fix="name the run folder instead"
-            )
-        return [target.folder], []
+        return [target.own_folder()], []
     found = find_runs(target)
     if not found.whole:
         return found.runs, []
