@@ -288,7 +288,7 @@ def compare(
     and 0.02 for missing answers.
 
     Runs on different test cases are rejected, and so are runs with damaged files. Stress tests may come from several
-    studies; they take no policy and no reference.
+    studies. Stress tests and labeled pairs take no policy and no reference.
     """
     return compare_targets(judges, policy=policy, reference=reference, margin=margin)
 

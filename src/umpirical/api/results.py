@@ -1,7 +1,7 @@
 """What the Python API returns: measures by name, the report on a measured judge, and judges compared."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
@@ -16,6 +16,14 @@ from umpirical.protocols.datasheet.comparison_pages import (
     render_comparison_markdown,
     write_comparison,
 )
+from umpirical.protocols.pairs.comparison import (
+    PairsComparison,
+    compare_pairs_runs,
+    render_pairs_comparison_html,
+    render_pairs_comparison_markdown,
+    write_pairs_comparison,
+)
+from umpirical.protocols.pairs.protocol import PAIRS
 from umpirical.protocols.protocol import DecidesByPolicy, Documents, Protocol
 from umpirical.protocols.stress.comparison import (
     StressComparison,
@@ -308,11 +316,15 @@ def measure_words(measure: MeasureRecord) -> str:
 # Judges compared, from what a person names: runs, judges, whole studies, or reports that the API returned.
 
 
-RecordT = TypeVar("RecordT", Comparison, StressComparison)
+RecordT = TypeVar("RecordT", Comparison, StressComparison, PairsComparison)
 
 
 class ComparedJudges(ABC, Generic[RecordT]):
     """Judges that were compared: the record, and the documents made from it. A notebook shows the page."""
+
+    _page: Callable[[RecordT], str]
+    _card: Callable[[RecordT], str]
+    _write: Callable[[RecordT, Path], Documents]
 
     def __init__(self, record: RecordT, folder: Path, excluded: Sequence[str] = ()) -> None:
         self.record: RecordT = record
@@ -351,21 +363,21 @@ class ComparedJudges(ABC, Generic[RecordT]):
         """The sentences to read first."""
         return self.findings
 
-    @abstractmethod
     def html(self) -> str:
         """The page, as one HTML document."""
+        return self._page(self.record)
 
-    @abstractmethod
     def markdown(self) -> str:
         """The card: one screen of Markdown."""
+        return self._card(self.record)
 
-    @abstractmethod
     def json(self) -> str:
         """The record, as in its JSON file."""
+        return record_json(self.record)
 
-    @abstractmethod
     def save(self, folder: str | Path | None = None) -> Documents:
         """Writes the record, page and card, and returns their paths."""
+        return self._write(self.record, self.folder if folder is None else Path(folder))
 
     def __repr__(self) -> str:
         return f"<comparison of {', '.join(self.judges)}>"
@@ -390,6 +402,10 @@ def _difference_row(data: str, one: DifferenceRecord, judges: Sequence[str]) -> 
 class ComparedOnStimuli(ComparedJudges[Comparison]):
     """Judges that were compared on controlled stimuli, with which of them to take for each use."""
 
+    _page = staticmethod(render_comparison_html)
+    _card = staticmethod(render_comparison_markdown)
+    _write = staticmethod(write_comparison)
+
     @property
     def judges(self) -> list[str]:
         return [side.judge.name for side in self.record.judges]
@@ -407,21 +423,13 @@ class ComparedOnStimuli(ComparedJudges[Comparison]):
         picks = [f"{pick.policy}: {pick.title}. {' '.join(pick.sentences)}" for pick in self.record.picks]
         return [*picks, *self.findings, *(self.record.costs.findings if self.record.costs else ())]
 
-    def html(self) -> str:
-        return render_comparison_html(self.record)
-
-    def markdown(self) -> str:
-        return render_comparison_markdown(self.record)
-
-    def json(self) -> str:
-        return record_json(self.record)
-
-    def save(self, folder: str | Path | None = None) -> Documents:
-        return write_comparison(self.record, self.folder if folder is None else Path(folder))
-
 
 class ComparedUnderStress(ComparedJudges[StressComparison]):
     """Judges that were compared under the stress tests of one study, or of several."""
+
+    _page = staticmethod(render_stress_comparison_html)
+    _card = staticmethod(render_stress_comparison_markdown)
+    _write = staticmethod(write_stress_comparison)
 
     @property
     def judges(self) -> list[str]:
@@ -431,17 +439,21 @@ class ComparedUnderStress(ComparedJudges[StressComparison]):
     def differences(self) -> Iterable[tuple[str, DifferenceRecord]]:
         return [(study.dataset.name, one) for study in self.record.studies for one in study.differences]
 
-    def html(self) -> str:
-        return render_stress_comparison_html(self.record)
 
-    def markdown(self) -> str:
-        return render_stress_comparison_markdown(self.record)
+class ComparedOnPairs(ComparedJudges[PairsComparison]):
+    """Judges that were compared on the same labeled pairs."""
 
-    def json(self) -> str:
-        return record_json(self.record)
+    _page = staticmethod(render_pairs_comparison_html)
+    _card = staticmethod(render_pairs_comparison_markdown)
+    _write = staticmethod(write_pairs_comparison)
 
-    def save(self, folder: str | Path | None = None) -> Documents:
-        return write_stress_comparison(self.record, self.folder if folder is None else Path(folder))
+    @property
+    def judges(self) -> list[str]:
+        return self.record.names
+
+    @property
+    def differences(self) -> Iterable[tuple[str, DifferenceRecord]]:
+        return [(self.record.data.source, one) for one in self.record.differences]
 
 
 def compare_targets(
@@ -459,10 +471,13 @@ def compare_targets(
     excluded = [run.name for _, absent in found for run in absent]
     study = find_runs(runs[0]).study if runs else Path()
     names, folder = [run.name for run in runs], study / "comparisons"
-    if runs and all(open_run(run).manifest["protocol"] == STRESS.version for run in runs):
+    protocols = {str(open_run(run).manifest["protocol"]) for run in runs}
+    if protocols in ({STRESS.version}, {PAIRS.version}):
         _refuse_options(policy=policy, reference=reference)
-        compared = compare_stress_runs(runs, margin=margin)
-        return ComparedUnderStress(compared, folder / comparison_folder(names, noun="runs"), excluded)
+        place = folder / comparison_folder(names, noun="runs")
+        if protocols == {PAIRS.version}:
+            return ComparedOnPairs(compare_pairs_runs(runs, margin=margin), place, excluded)
+        return ComparedUnderStress(compare_stress_runs(runs, margin=margin), place, excluded)
     record = compare_runs(runs, policy=policy, reference=reference, margin=margin)
     return ComparedOnStimuli(record, folder / comparison_folder(names), excluded)
 
@@ -471,8 +486,8 @@ def _refuse_options(**given: object) -> None:
     for name, value in given.items():
         if value is not None:
             raise UsageError(
-                f"--{name} applies to judges tested on controlled test cases, but these runs are stress tests",
-                fix=f"omit --{name}: a stress test has thresholds of its own",
+                f"--{name} applies to judges tested on controlled test cases, not on your own data",
+                fix=f"omit --{name}: these runs have thresholds of their own",
             )
 
 
