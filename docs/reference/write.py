@@ -279,6 +279,8 @@ calls = report.judgments()
 calls[calls["family"] == "graded"].groupby("step")["correct"].mean()
 ```
 
+[A notebook](../../examples/notebook/README.md) fits a clustered regression to them.
+
 `Report.to_pandas()` has the measures, one in each row, and `ComparedJudges.to_pandas()` the differences between judges.
 """
 

@@ -258,13 +258,13 @@ class Report(Generic[RecordT_co]):
 
 
 class Verification:
-    """What was verified, part by part."""
+    """The checks of `verify`, part by part."""
 
     def __init__(self, checks: Mapping[str, tuple[Check, ...]], not_checked: Mapping[str, str]) -> None:
         self.checks: Mapping[str, tuple[Check, ...]] = checks
         """By run, claim or package: each part, whether it `holds`, and what was `found`."""
         self.not_checked: Mapping[str, str] = not_checked
-        """What could not be checked, and why."""
+        """Parts that could not be checked, and why."""
 
     @property
     def holds(self) -> bool:
