@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from umpirical.api.frames import Kind, judgments_frame, pandas_frame, polars_frame, stimuli_frame
+from umpirical.api.frames import DIFFERENCES, MEASURES, judgments_frame, pandas_frame, polars_frame, stimuli_frame
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.domain.measures import Estimate, result_columns
 from umpirical.domain.trials import BASELINE
@@ -49,48 +49,6 @@ if TYPE_CHECKING:
 
 
 RecordT_co = TypeVar("RecordT_co", bound=Record, covariant=True)
-
-COLUMNS: Mapping[str, Kind] = {
-    "measure": "text",
-    "variant": "text",
-    "stratum": "text",
-    "group": "text",
-    "value": "number",
-    "low": "number",
-    "high": "number",
-    "level": "number",
-    "method": "text",
-    "numerator": "number",
-    "denominator": "count",
-    "unit": "text",
-    "clusters": "count",
-    "censoring": "text",
-    "undefined": "text",
-}
-"""Columns of a data frame of measures."""
-
-DIFFERENCES: Mapping[str, Kind] = {
-    "data": "text",
-    "first": "text",
-    "second": "text",
-    "measure": "text",
-    "variant": "text",
-    "stratum": "text",
-    "difference": "number",
-    "low": "number",
-    "high": "number",
-    "method": "text",
-    "denominator": "count",
-    "unit": "text",
-    "clusters": "count",
-    "margin": "number",
-    "family": "text",
-    "p_value": "number",
-    "adjusted_p": "number",
-    "words": "text",
-    "undefined": "text",
-}
-"""Columns of a data frame of differences between judges."""
 
 FRAME_HEIGHT = 640
 """Height in pixels of a page in a notebook; the page scrolls."""
@@ -137,11 +95,11 @@ class Measures(Sequence[MeasureRecord]):
 
     def to_pandas(self) -> "pd.DataFrame":
         """Returns a row for each measure; needs pandas. A measure without a value states the reason instead."""
-        return pandas_frame(self._rows(), COLUMNS)
+        return pandas_frame(self._rows(), MEASURES)
 
     def to_polars(self) -> "pl.DataFrame":
         """Like `to_pandas`, for Polars."""
-        return polars_frame(self._rows(), COLUMNS)
+        return polars_frame(self._rows(), MEASURES)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for measure in self._measures:
@@ -387,13 +345,15 @@ class ComparedJudges(ABC, Generic[RecordT]):
 
 
 def _difference_row(data: str, one: DifferenceRecord, judges: Sequence[str]) -> dict[str, Any]:
-    names = ("measure", "variant", "stratum", "margin", "family", "words", "p_value", "adjusted_p")
+    names = ("measure", "variant", "stratum", "margin", "p_value", "adjusted_p")
     columns = result_columns(one.difference)
     return {
         "data": data or None,
         "first": judges[one.first],
         "second": judges[one.second],
         "difference": columns.pop("value"),
+        "role": one.family,
+        "conclusion": one.words,
         **{name: getattr(one, name) for name in names},
         **columns,
     }

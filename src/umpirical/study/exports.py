@@ -122,7 +122,7 @@ def _measured(measure: MeasureRecord) -> dict[str, Any]:
 def _measure_schema() -> "pa.Schema":
     import pyarrow as pa
 
-    numbers = dict.fromkeys(("value", "low", "high", "level", "numerator"), pa.float64())
+    numbers = dict.fromkeys(("value", "low", "high", "interval_level", "numerator"), pa.float64())
     numbers |= dict.fromkeys(("denominator", "clusters", "excluded"), pa.int64())
     texts = ("judge", "model", "run", "protocol", "variant", "measure", "title", "stratum", "group", "scale")
     names = (*texts, *result_columns(Undefined("")), "excluded")
