@@ -59,6 +59,14 @@ def test_a_run_and_its_package_hold_until_a_byte_is_changed(report, tmp_path):
         umpirical.publish(report, package)
 
 
+def test_a_claim_that_cannot_be_read_is_damaged(tmp_path, umpirical):
+    claim = tmp_path / "win.claim.json"
+    claim.write_text('{"format": "judge-claim/1", ')
+    code, out, err = umpirical("verify", claim)
+    assert (code, err) == (1, "")
+    assert "DAMAGED" in out
+
+
 def test_a_study_without_runs_does_not_hold(tmp_path):
     (tmp_path / "runs").mkdir()
     assert not umpirical.verify(tmp_path).holds

@@ -8,7 +8,7 @@ from typing import Literal
 from umpirical.claims.package_checks import PackageReader
 from umpirical.claims.packages import is_package
 from umpirical.claims.statement import absent_files, is_claim, verify_claim
-from umpirical.domain.errors import UsageError
+from umpirical.domain.errors import UmpiricalError, UsageError
 from umpirical.study.results import find_runs
 from umpirical.study.verification import Check, verify_run
 
@@ -28,7 +28,7 @@ def subjects(target: str | Path, *, record: Path | None = None) -> list[Subject]
     """Returns what a person means; of a study, all of its runs. `record` is a published record of a single run."""
     path = Path(target)
     if is_claim(path):
-        return [Subject(path.name, "claim", verify_claim(path), lambda: dict.fromkeys(absent_files(path), _ABSENT))]
+        return [Subject(path.name, "claim", verify_claim(path), lambda: _absent(path))]
     if is_package(path):
         reader = PackageReader(path)
         return [Subject(path.resolve().name, "package", reader.checks(), lambda: reader.not_checked)]
@@ -38,4 +38,9 @@ def subjects(target: str | Path, *, record: Path | None = None) -> list[Subject]
     return [Subject(run.name, "run", verify_run(run, record=record)) for run in runs]
 
 
-_ABSENT = "not found beside the claim"
+def _absent(claim: Path) -> dict[str, str]:
+    try:
+        return dict.fromkeys(absent_files(claim), "not found beside the claim")
+    except UmpiricalError:
+        # A claim that cannot be read is damaged, and names no files.
+        return {}
