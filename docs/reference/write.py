@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from umpirical.api.frames import CALLS, CASES
+from umpirical.api import frames
 from umpirical.cli import COMMANDS, cli
 from umpirical.measures.catalogue import MEASURES, MeasureSpec
 from umpirical.study.file import study_schema
@@ -269,7 +269,8 @@ COLUMNS_HEAD = """\
 # Columns of the data frames
 
 `Report.judgments()` and `Report.stimuli()` return pandas data frames for an analysis of your own. A missing value is
-missing, and never a number. Rows of one `cluster` are not independent: cluster your standard errors by it.
+missing, and never a number. A word has one meaning in all tables. Rows of one `cluster` are not independent: cluster
+your standard errors by it.
 
 ```python
 import umpirical
@@ -279,13 +280,39 @@ calls = report.judgments()
 calls[calls["family"] == "graded"].groupby("step")["correct"].mean()
 ```
 
+[A notebook](../../examples/notebook/README.md) fits a clustered regression to them.
+
 `Report.to_pandas()` has the measures, one in each row, and `ComparedJudges.to_pandas()` the differences between judges.
+"""
+
+
+COLUMNS_STORED = """\
+## Exported tables
+
+`umpirical export --to measures` has the columns of `measures`, and `judge`, `model`, `run`, `protocol`, `title`,
+`scale` and `excluded`: the number of units that the value leaves out.
+
+`umpirical export --to judgments` is the table that measures are counted from, under its own names:
+
+| column | in the data frames |
+| --- | --- |
+| `delta` | `step` |
+| `choice`, `label` | `answer`, of a judge that compares or grades |
+| `value` | a grade as a number; not the value of a measure |
+| `score` | how far a grade lies above the lowest one, in steps of the scale |
+| `winner` | the better answer: 0 for `a` and 1 for `b`; the same as `better` |
+| `groups` | every `group` of the test case |
+| `level` | the quality of the answer in requirements; not `interval_level` |
+| `why` | `trouble` |
 """
 
 
 def columns_page() -> str:
     """Every column with its type and meaning."""
-    return "\n".join([COLUMNS_HEAD, *_columns("judgments", CALLS), *_columns("stimuli", CASES)])
+    tables = {"judgments": frames.CALLS, "stimuli": frames.CASES}
+    tables |= {"measures": frames.MEASURES, "differences": frames.DIFFERENCES}
+    rows = [line for name, columns in tables.items() for line in _columns(name, columns)]
+    return "\n".join([COLUMNS_HEAD, *rows, COLUMNS_STORED])
 
 
 def _columns(name: str, columns: Mapping[str, tuple[str, str]]) -> Iterator[str]:

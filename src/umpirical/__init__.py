@@ -12,6 +12,7 @@ __all__ = [
     "JuryReport",
     "Measures",
     "Report",
+    "Verification",
     "__version__",
     "claim",
     "claim_async",
@@ -21,6 +22,8 @@ __all__ = [
     "correct_async",
     "datasheet",
     "datasheet_async",
+    "export",
+    "export_async",
     "gate",
     "gate_async",
     "jury",
@@ -33,10 +36,14 @@ __all__ = [
     "measure_verdicts_async",
     "pairs",
     "pairs_async",
+    "publish",
+    "publish_async",
     "run",
     "run_async",
     "stress",
     "stress_async",
+    "verify",
+    "verify_async",
 ]
 
 __version__: str

@@ -3,7 +3,7 @@
 import pytest
 
 import umpirical
-from umpirical.api.frames import CALLS, CASES
+from umpirical.api.frames import CALLS, CASES, DIFFERENCES, MEASURES, WORDS
 from umpirical.domain.errors import UsageError
 
 pd = pytest.importorskip("pandas")
@@ -109,6 +109,17 @@ def test_calls_of_a_grading_judge_on_your_own_data(tmp_path):
     assert calls["text_2"].isna().all()
     assert calls["better_position"].isna().all()
     assert set(report.stimuli()["family"]) == {"original", "inline-spacing"}
+
+
+def test_a_word_has_one_meaning_and_every_word_is_used(reports):
+    tables = [CALLS, CASES, MEASURES, DIFFERENCES]
+    assert {name for columns in tables for name in columns} == WORDS.keys()
+    assert all(columns[name] is WORDS[name] for columns in tables for name in columns)
+    assert len({about for _, about in WORDS.values()}) == len(WORDS)
+    compared = umpirical.compare(reports["careful"], reports["slot-locked"])
+    assert list(compared.to_pandas().columns) == list(DIFFERENCES)
+    assert list(reports["careful"].to_pandas().columns) == list(MEASURES)
+    assert set(compared.to_pandas()["role"]) == {"primary", "exploratory"}
 
 
 def test_a_report_without_its_run_says_so(reports, tmp_path):

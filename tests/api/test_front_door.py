@@ -568,7 +568,17 @@ def test_a_data_frame_of_either_kind_has_the_numbers_of_the_record(report):
             if measure.result.kind == "undefined":
                 undefined += 1
                 assert row["undefined"] == measure.result.reason
-                for name in ("value", "low", "high", "level", "method", "numerator", "denominator", "unit", "clusters"):
+                for name in (
+                    "value",
+                    "low",
+                    "high",
+                    "interval_level",
+                    "method",
+                    "numerator",
+                    "denominator",
+                    "unit",
+                    "clusters",
+                ):
                     assert row[name] is None or row[name] is pd.NA, name
             else:
                 assert row["value"] == measure.result.value

@@ -186,7 +186,10 @@ def test_progress_goes_to_standard_error_and_results_to_standard_output(umpirica
     assert f"{trials:,}/{trials:,}" in err
 
 
-RECORDS = ("datasheet", "stress", "pairs", "agent", "comparison", "stress-comparison", "jury", "correction", "claim")
+RECORDS = (
+    *("datasheet", "stress", "pairs", "agent", "comparison", "stress-comparison", "pairs-comparison"),
+    *("jury", "correction", "claim"),
+)
 
 
 @pytest.mark.parametrize("what", ["config", *RECORDS])

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,17 +34,21 @@ def frameworks() -> dict[str, dict[str, Any]]:
 
 
 def environment(name: str) -> Path:
-    """Returns the environment of a framework, installed if there is none. Raises CalledProcessError if that fails."""
-    entry = frameworks()[name]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "umpirical-frameworks"
+    """Returns the environment of a framework, with Umpirical beside it."""
     # What Umpirical itself needs is part of it, and so is where the checkout is.
-    needs = [entry, str(ROOT), (ROOT / "pyproject.toml").read_text(encoding="utf-8")]
-    folder = cache / f"{name}-{digest('environment', needs)[:12]}"
+    needs = [str(ROOT), (ROOT / "pyproject.toml").read_text(encoding="utf-8")]
+    return prepared(name, frameworks()[name], needs, ("-e", str(ROOT)))
+
+
+def prepared(name: str, entry: Mapping[str, Any], needs: Sequence[str] = (), own: Sequence[str] = ()) -> Path:
+    """Returns an environment, installed if there is none. Raises CalledProcessError if that fails."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "umpirical-frameworks"
+    folder = cache / f"{name}-{digest('environment', [dict(entry), *needs])[:12]}"
     if not (folder / "complete").exists():
         shutil.rmtree(folder, ignore_errors=True)
         python = str(folder / "bin" / "python")
         _run("uv", "venv", "--quiet", "--python", "3.11", str(folder))
-        _run("uv", "pip", "install", "--quiet", "--python", python, "-e", str(ROOT), *entry.get("install", ()))
+        _run("uv", "pip", "install", "--quiet", "--python", python, *own, *entry.get("install", ()))
         if "npm" in entry:
             # No script of a package is run, and nothing is installed but here.
             _run(

@@ -24,8 +24,8 @@ def measured(tmp_path_factory):
 
 def exported(umpirical, report, form, path):
     code, out, err = umpirical("export", report.folder, "--to", form, "--out", path)
-    waits = "measuring the run and printing its report\n" if form in {"pdf", "png"} else ""
-    assert (code, err) == (0, waits)
+    printed = " and printing its report" if form in {"pdf", "png"} else ""
+    assert (code, err) == (0, f"measuring the run{printed}\n")
     assert path.name in out
     return path
 

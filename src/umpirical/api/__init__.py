@@ -17,6 +17,8 @@ if TYPE_CHECKING:
         correct_async,
         datasheet,
         datasheet_async,
+        export,
+        export_async,
         gate,
         gate_async,
         jury,
@@ -29,18 +31,23 @@ if TYPE_CHECKING:
         measure_verdicts_async,
         pairs,
         pairs_async,
+        publish,
+        publish_async,
         run,
         run_async,
         stress,
         stress_async,
+        verify,
+        verify_async,
     )
-    from umpirical.api.results import ComparedJudges, JuryReport, Measures, Report
+    from umpirical.api.results import ComparedJudges, JuryReport, Measures, Report, Verification
 
 __all__ = [
     "ComparedJudges",
     "JuryReport",
     "Measures",
     "Report",
+    "Verification",
     "claim",
     "claim_async",
     "compare",
@@ -49,6 +56,8 @@ __all__ = [
     "correct_async",
     "datasheet",
     "datasheet_async",
+    "export",
+    "export_async",
     "gate",
     "gate_async",
     "jury",
@@ -61,10 +70,14 @@ __all__ = [
     "measure_verdicts_async",
     "pairs",
     "pairs_async",
+    "publish",
+    "publish_async",
     "run",
     "run_async",
     "stress",
     "stress_async",
+    "verify",
+    "verify_async",
 ]
 
 

@@ -16,6 +16,7 @@ from umpirical.protocols.datasheet.draft import (
 from umpirical.protocols.datasheet.scoring_methods import write_scoring_methods
 from umpirical.protocols.datasheet.spec import chosen_policy
 from umpirical.protocols.jury_record import Jury
+from umpirical.protocols.pairs.comparison import PairsComparison
 from umpirical.protocols.stress.comparison import StressComparison
 from umpirical.reports.record import Strict, record_json, schema_text
 from umpirical.study.jury import seat_jury
@@ -42,6 +43,7 @@ RECORDS: dict[str, type[Strict]] = {
     "claim": Claim,
     "correction": Correction,
     "jury": Jury,
+    "pairs-comparison": PairsComparison,
     "stress-comparison": StressComparison,
 }
 

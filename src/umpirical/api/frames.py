@@ -27,33 +27,40 @@ Kind = Literal["text", "count", "number", "flag"]
 Rows = Iterable[Mapping[str, Any]]
 
 
-def pandas_frame(rows: Rows, kinds: Mapping[str, Kind]) -> "pd.DataFrame":
+Columns = Mapping[str, tuple[Kind, str]]
+"""Columns of a table: type and meaning."""
+
+
+def pandas_frame(rows: Rows, columns: Columns) -> "pd.DataFrame":
     """Returns rows as a pandas data frame."""
     import pandas as pd
 
     types = {"text": "string", "count": "Int64", "number": "Float64", "flag": "boolean"}
-    frame = pd.DataFrame(list(rows), columns=list(kinds), dtype=object)
-    return frame.astype({name: types[kind] for name, kind in kinds.items()})
+    frame = pd.DataFrame(list(rows), columns=list(columns), dtype=object)
+    return frame.astype({name: types[kind] for name, (kind, _) in columns.items()})
 
 
-def polars_frame(rows: Rows, kinds: Mapping[str, Kind]) -> "pl.DataFrame":
+def polars_frame(rows: Rows, columns: Columns) -> "pl.DataFrame":
     """Returns rows as a Polars data frame."""
     import polars as pl
 
     types = {"text": pl.String, "count": pl.Int64, "number": pl.Float64, "flag": pl.Boolean}
-    return pl.DataFrame(list(rows), schema={name: types[kind] for name, kind in kinds.items()})
+    return pl.DataFrame(list(rows), schema={name: types[kind] for name, (kind, _) in columns.items()})
 
 
-CALLS: Mapping[str, tuple[Kind, str]] = {
+WORDS: Columns = {
     "trial_id": ("text", "The call."),
     "stimulus_id": ("text", "The test case, as in `stimuli()`."),
+    "task_id": ("text", "The task of the test case."),
     "cluster": ("text", "Calls of one cluster are not independent: a task family, or what your study names."),
     "family": ("text", "The family of test cases, or the stress test."),
-    "stratum": ("text", "The part of the family."),
+    "stratum": ("text", "The part of the design: of a family, a step, a stress test or an edit. Empty for the whole."),
+    "group": ("text", "A part of your own data, such as `subset=math`. Empty for all of it."),
     "step": ("number", "Quality difference between the two answers, in requirements."),
     "variant": ("text", "The judge's prompt variant."),
     "repeat": ("count", "Number of the repetition, from 0."),
     "order": ("text", "`ab`, or `ba` if the answers were swapped."),
+    "better": ("text", "The better answer, `a` or `b`. Missing if neither is better."),
     "better_position": ("count", "Position of the better answer, 1 or 2. Missing if neither is better."),
     "outcome": ("text", "`verdict`, `abstained`, `unparsed`, `failed` or `unasked`."),
     "answer": ("text", "The verdict: 1, 2 or tie, or the grade. Missing without a verdict."),
@@ -63,33 +70,73 @@ CALLS: Mapping[str, tuple[Kind, str]] = {
     ),
     "confidence": ("number", "The judge's confidence, if it states one."),
     "gold": ("text", "The right label."),
+    "expectation": ("text", "The verdict of a reliable judge: which answer wins, or that the verdict stays."),
+    "parent": ("text", "The test case or text that it was made from, or is compared with."),
     "task": ("text", "The task."),
     "text_1": ("text", "The answer in position 1, or the one to grade."),
     "text_2": ("text", "The answer in position 2."),
     "words_1": ("count", "Words of the answer in position 1."),
     "words_2": ("count", "Words of the answer in position 2."),
-    "reply": ("text", "The judge's reply."),
-    "trouble": ("text", "The reason for a missing verdict."),
-}
-"""Columns of `judgments()`: type and meaning."""
-
-CASES: Mapping[str, tuple[Kind, str]] = {
-    "stimulus_id": ("text", "The test case."),
-    "task_id": ("text", "Its task."),
-    "cluster": CALLS["cluster"],
-    "family": CALLS["family"],
-    "stratum": CALLS["stratum"],
-    "step": CALLS["step"],
-    "expectation": ("text", "The verdict of a reliable judge: which answer wins, or that the verdict stays."),
-    "better": ("text", "The better answer, `a` or `b`. Missing if neither is better."),
-    "gold": CALLS["gold"],
-    "parent": ("text", "The text that it was made from, or is compared with."),
-    "task": CALLS["task"],
     "text_a": ("text", "The first answer, before orders are swapped, or the one to grade."),
     "text_b": ("text", "The second answer."),
+    "reply": ("text", "The judge's reply."),
+    "trouble": ("text", "The reason for a missing verdict."),
     "maker": ("text", "The maker of the test case, with its version."),
+    "measure": ("text", "The name of the measure."),
+    "value": ("number", "The value of the measure. Missing if it is undefined."),
+    "low": ("number", "Lower end of the interval."),
+    "high": ("number", "Upper end of the interval."),
+    "interval_level": ("number", "Confidence level of the interval, such as 0.95."),
+    "method": ("text", "How the interval was computed."),
+    "numerator": ("number", "The units that the measure counts."),
+    "denominator": ("count", "The units that it counts among."),
+    "unit": ("text", "The unit of the denominator: call, pair, crossed-pair, item and so on."),
+    "clusters": ("count", "Number of clusters behind the value."),
+    "censoring": ("text", "On which side a threshold lies beyond the tested range."),
+    "undefined": ("text", "Why there is no value."),
+    "data": ("text", "The name of your data."),
+    "first": ("text", "The first judge."),
+    "second": ("text", "The second judge."),
+    "difference": ("number", "The second judge's value minus the first's, on the same test cases."),
+    "margin": ("number", "The largest difference that does not matter."),
+    "role": (
+        "text",
+        "`primary` if a check decides by it, or `exploratory`: the rows that p-values are corrected with.",
+    ),
+    "p_value": ("number", "Of no difference, for this row alone."),
+    "adjusted_p": ("number", "Corrected over all rows of the same role and all pairs of judges."),
+    "conclusion": ("text", "`first better`, `equivalent`, `undecided` and so on."),
 }
-"""Columns of `stimuli()`: type and meaning."""
+"""Every column of every data frame: a word has one meaning wherever it stands."""
+
+
+def _columns(*names: str) -> Columns:
+    return {name: WORDS[name] for name in names}
+
+
+CALLS = _columns(
+    *("trial_id", "stimulus_id", "cluster", "family", "stratum", "step", "variant", "repeat", "order"),
+    *("better_position", "outcome", "answer", "correct", "confidence", "gold", "task", "text_1", "text_2"),
+    *("words_1", "words_2", "reply", "trouble"),
+)
+"""Columns of `judgments()`."""
+
+CASES = _columns(
+    *("stimulus_id", "task_id", "cluster", "family", "stratum", "step", "expectation", "better", "gold", "parent"),
+    *("task", "text_a", "text_b", "maker"),
+)
+"""Columns of `stimuli()`."""
+
+_RESULT = ("low", "high", "interval_level", "method", "numerator", "denominator", "unit", "clusters")
+
+MEASURES = _columns("measure", "variant", "stratum", "group", "value", *_RESULT, "censoring", "undefined")
+"""Columns of measures."""
+
+DIFFERENCES = _columns(
+    *("data", "first", "second", "measure", "variant", "stratum", "difference", "low", "high", "method"),
+    *("denominator", "unit", "clusters", "margin", "role", "p_value", "adjusted_p", "conclusion", "undefined"),
+)
+"""Columns of differences between judges."""
 
 
 def judgments_frame(folder: Path) -> "pd.DataFrame":
@@ -109,16 +156,12 @@ def judgments_frame(folder: Path) -> "pd.DataFrame":
         results = {row["trial_id"]: row["result"] for row in found}
     for row in rows:
         row["correct"] = {"right": True, "wrong": False}.get(results[row["trial_id"]])
-    return _frame(rows, CALLS)
+    return pandas_frame(rows, CALLS)
 
 
 def stimuli_frame(folder: Path) -> "pd.DataFrame":
     """Returns a row for each test case of a run."""
-    return _frame(_cases(open_run(folder)), CASES)
-
-
-def _frame(rows: Rows, columns: Mapping[str, tuple[Kind, str]]) -> "pd.DataFrame":
-    return pandas_frame(rows, {name: kind for name, (kind, _) in columns.items()})
+    return pandas_frame(_cases(open_run(folder)), CASES)
 
 
 def _call(

@@ -6,8 +6,10 @@ from contextlib import suppress
 from decimal import Decimal
 from functools import wraps
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from umpirical.api.data import Data, data_file
 from umpirical.api.options import (
     DatasheetKeywords,
     PairsKeywords,
@@ -21,7 +23,7 @@ from umpirical.api.options import (
     of_judge,
     of_study,
 )
-from umpirical.api.results import ComparedJudges, JuryReport, Measures, Report, compare_targets
+from umpirical.api.results import ComparedJudges, JuryReport, Measures, Report, Verification, compare_targets
 from umpirical.api.studies import datasheet_study, pairs_study, stress_study
 from umpirical.api.verdicts import measure_counts
 from umpirical.claims.correction import CorrectionOptions, correct_file
@@ -29,6 +31,7 @@ from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import measure_all
+from umpirical.progress import tell
 from umpirical.protocols.catalogue import read_record
 from umpirical.protocols.protocol import Study
 from umpirical.reports.gate import GateDecision
@@ -37,7 +40,7 @@ from umpirical.reports.regressions import MARGIN
 from umpirical.runs.loop import STOPPER, Stopper
 from umpirical.store.snapshots import started
 from umpirical.study.file import load_study
-from umpirical.study.results import finished_run, gate_run
+from umpirical.study.results import find_run, finished_run, gate_run
 from umpirical.study.run import measure_judges, plan_runs
 from umpirical.study.trust import agree_if
 
@@ -115,30 +118,27 @@ def datasheet(judge: object, options: DatasheetKeywords) -> "Report[Datasheet]":
 
 
 @of_data(StressKeywords)
-def stress(
-    judge: object, data: str | Path | Iterable[Mapping[str, Any]], options: StressKeywords
-) -> "Report[StressReport]":
+def stress(judge: object, data: Data, options: StressKeywords) -> "Report[StressReport]":
     """Test a grading judge on changed versions of your own responses, which should get the same verdict.
 
-    `data` is a CSV, JSON Lines or Parquet file, or rows as mappings. `response`, `label` and `task` name its columns;
-    omitted columns are guessed, and so is `scale`. `sample` limits the number of rows. `rubric` and `instruction`
-    become part of a model's prompt; a function has its own. `tests` are perturbations that a program makes, plus
-    stability or seeds; perturbations that a model writes need a study file. Originals are asked `repeats` times. With
-    more than one, changed texts are asked twice, which measures the judge's own noise. The other parameters are those
-    of `datasheet`.
+    `data` is a CSV, JSON Lines or Parquet file, a data frame, or rows as mappings. `response`, `label` and `task` name
+    its columns; omitted columns are guessed, and so is `scale`. `sample` limits the number of rows. `rubric` and
+    `instruction` become part of a model's prompt; a function has its own. `tests` are perturbations that a program
+    makes, plus stability or seeds; perturbations that a model writes need a study file. Originals are asked `repeats`
+    times. With more than one, changed texts are asked twice, which measures the judge's own noise. The other parameters
+    are those of `datasheet`.
     """
     [report] = _measured(stress_study(judge, data, options), (), options)
     return report
 
 
 @of_data(PairsKeywords)
-def pairs(
-    judge: object, data: str | Path | Iterable[Mapping[str, Any]], options: PairsKeywords
-) -> "Report[PairsReport]":
+def pairs(judge: object, data: Data, options: PairsKeywords) -> "Report[PairsReport]":
     """Test a comparing judge on labeled pairs, in both orders and after harmless edits of one answer.
 
-    `data` is a CSV, JSON Lines or Parquet file, or rows as mappings. `chosen`, `rejected` and `task` name its columns,
-    and `strata` names those that split the results. Omitted columns are found by RewardBench's names: chosen, rejected,
+    `data` is a CSV, JSON Lines or Parquet file, a data frame, or rows as mappings. `chosen`, `rejected` and `task` name
+    its columns, and `strata` names those that split the results. Rows with the same value in `cluster`, by default the
+    same task, are not independent. Omitted columns are found by RewardBench's names: chosen, rejected,
     prompt, subset. `sample` limits the number of rows. `edits` are perturbations that a program makes in one answer at
     a time; an empty list makes none. `policy` sets thresholds: accuracy, same_position, changes, without_verdict. Each
     pair is asked `repeats` times; two or more measure the judge's own noise. The other parameters are those of
@@ -194,7 +194,7 @@ def measure(
 
 
 def measure_verdicts(
-    file: str | Path,
+    file: Data,
     *,
     form: str | None = None,
     columns: Mapping[str, str] | None = None,
@@ -204,9 +204,10 @@ def measure_verdicts(
     """Measure verdicts in a file that judges gave in the past; one result for each judge in it.
 
     `file` is an Inspect log, results of DeepEval, promptfoo or MLflow, a file of MT-Bench, Arena-Hard or JudgeBench, or
-    a table. `form` names the format if it cannot be recognized. `columns` are a table's columns by role: verdict, item,
-    order, repeat, label, judge, task. `kind` is compare or grade. `scale` lists all possible grades; by default, those
-    in the file. Each result also lists what past verdicts can and cannot show.
+    a table: a file, a data frame, or rows as mappings. `form` names the format if it cannot be recognized. `columns`
+    are a table's columns by role: verdict, item, order, repeat, label, judge, task. `kind` is compare or grade. `scale`
+    lists all possible grades; by default, those in the file. Each result also lists what past verdicts can and cannot
+    show.
     """
     from umpirical.api.studies import grade_scale
     from umpirical.api.verdicts import measure_file
@@ -214,8 +215,9 @@ def measure_verdicts(
     from umpirical.datasets.verdicts.past_verdicts import Asking, parse_scale
 
     said = parse_scale(scale) if isinstance(scale, str) else None if scale is None else grade_scale(scale)
-    found = read_verdicts(Path(file), Asking(dict(columns or {}), kind, said), form)
-    return measure_file(found, said)
+    with TemporaryDirectory(prefix="umpirical-data-") as folder:
+        path = data_file(file, Path(folder))
+        return measure_file(read_verdicts(path, Asking(dict(columns or {}), kind, said), form), said)
 
 
 datasheet_async = twin_of(datasheet)
@@ -287,7 +289,7 @@ def compare(
     and 0.02 for missing answers.
 
     Runs on different test cases are rejected, and so are runs with damaged files. Stress tests may come from several
-    studies; they take no policy and no reference.
+    studies. Stress tests and labeled pairs take no policy and no reference.
     """
     return compare_targets(judges, policy=policy, reference=reference, margin=margin)
 
@@ -319,19 +321,20 @@ def jury(
 
 
 @of_file(CorrectionOptions)
-def correct(file: str | Path, options: CorrectionOptions) -> "Correction":
+def correct(file: Data, options: CorrectionOptions) -> "Correction":
     """Adjust a win rate, pass rate or mean score for the judge's errors. Makes no calls.
 
-    `file` is a CSV, JSON Lines or Parquet table of verdicts. `estimate` is win-rate, pass-rate or mean-score; a mean
-    score needs the ends of its `scale`, such as "1..5". `columns` are the table's columns by role: verdict, label,
-    item, cluster, system. `labels` states how labeled rows were chosen: "random" (PPI++) or "by-label" (Rogan-Gladen).
-    Without labels, give `record`, the judge's datasheet (bounds of a win rate) or stress report (a pass rate), or
-    counts such as "45/50" as `sensitivity` and `specificity`. `step` is the smallest difference in requirements that
-    counts, for bounds.
+    `file` is a CSV, JSON Lines or Parquet table of verdicts, a data frame, or rows as mappings. `estimate` is win-rate,
+    pass-rate or mean-score; a mean score needs the ends of its `scale`, such as "1..5". `columns` are the table's
+    columns by role: verdict, label, item, cluster, system. `labels` states how labeled rows were chosen: "random"
+    (PPI++) or "by-label" (Rogan-Gladen). Without labels, give `record`, the judge's datasheet (bounds of a win rate) or
+    stress report (a pass rate), or counts such as "45/50" as `sensitivity` and `specificity`. `step` is the smallest
+    difference in requirements that counts, for bounds.
 
     The result has a record for each system, its assumptions, and a reason for each undefined estimate.
     """
-    return correct_file(Path(file), options)
+    with TemporaryDirectory(prefix="umpirical-data-") as folder:
+        return correct_file(data_file(file, Path(folder)), options)
 
 
 def claim(result: "Correction | str | Path", *, datasheet: str | Path, evidence: str | Path | None = None) -> "Claim":
@@ -349,8 +352,66 @@ def claim(result: "Correction | str | Path", *, datasheet: str | Path, evidence:
     return make_claim(correction, read_judge(datasheet), None if evidence is None else read_judge(evidence))
 
 
+def export(report: str | Path | Report[Any], *, to: str, out: str | Path | None = None) -> Path:
+    """Measure a run again, write its results for other programs, and return the file. Makes no calls.
+
+    `report` is a report, a run folder, the name of a run or a judge, or the folder of a study with one run. `to` is
+    measures or judgments (tables), methods (a section for a paper), model-card, pdf, png, inspect or
+    inspect-transcripts. `out` is the file, of a table .csv or .parquet; by default, it is written to the run folder.
+    """
+    from umpirical.study.exports import export_results
+
+    return export_results(_run_of(report), to, None if out is None else Path(out)).path
+
+
+def publish(
+    report: str | Path | Report[Any],
+    folder: str | Path,
+    *,
+    texts: bool | None = None,
+    judgments: bool = False,
+    license: str = "",  # noqa: A002
+) -> Path:
+    """Write a run to a new `folder` that readers can verify without the run, and return it. Makes no calls.
+
+    `report` is as in `export`. `texts` says whether to publish the texts that were judged; by default, only those of
+    built-in test cases. `judgments` adds every verdict, which built-in test cases always have. `license` is that of
+    your texts and results. The judge's full replies, server addresses and key names are never published.
+    """
+    from umpirical.claims.packages import new_folder, prepare
+
+    new_folder(Path(folder))
+    release = prepare(_run_of(report), texts=texts, judgments=judgments, license=license)
+    for line in release.lines():
+        tell(line)
+    release.write(Path(folder))
+    return Path(folder)
+
+
+def verify(target: str | Path | Report[Any], *, record: str | Path | None = None) -> Verification:
+    """Check files against their checksums and each other, as `umpirical verify` does. Changes nothing, makes no calls.
+
+    `target` is a report, a run folder, the name of a run or a judge, a study (all of its runs), the JSON file of a
+    claim, or a folder that `publish` wrote. `record` is a published record of a single run. The result has `holds` and
+    every check.
+    """
+    from umpirical.claims.verification import subjects
+
+    named = target.own_folder() if isinstance(target, Report) else target
+    found = subjects(named, record=None if record is None else Path(record))
+    checks = {subject.name: tuple(subject.checks) for subject in found}
+    return Verification(checks, {name: why for subject in found for name, why in subject.not_checked().items()})
+
+
+def _run_of(report: str | Path | Report[Any]) -> Path:
+    return report.own_folder() if isinstance(report, Report) else find_run(report)
+
+
 claim_async = twin_of(claim)
 compare_async = twin_of(compare)
 correct_async = twin_of(correct)
+export_async = twin_of(export)
 gate_async = twin_of(gate)
 jury_async = twin_of(jury)
+publish_async = twin_of(publish)
+verify_async = twin_of(verify)

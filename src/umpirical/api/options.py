@@ -4,13 +4,14 @@ They are declared once, as fields of a dataclass, and spelled out in the signatu
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+from umpirical.api.data import Data
 from umpirical.domain.bills import dollars_of
 from umpirical.domain.errors import SpendRefused, UsageError
 from umpirical.domain.scales import GradeScale, JudgeKind
@@ -137,6 +138,7 @@ class PairsKeywords(StudyKeywords):
     chosen: str | None = None
     rejected: str | None = None
     task: str | None = None
+    cluster: str | None = None
     strata: Sequence[str] | None = None
     edits: Sequence[str] | None = None
     policy: Mapping[str, Any] | None = None
@@ -187,9 +189,7 @@ class OfJudge(Protocol[P, T_co]):
 class OfData(Protocol[P, T_co]):
     """A function of a judge and data, with keywords."""
 
-    def __call__(
-        self, judge: object, data: str | Path | Iterable[Mapping[str, Any]], *args: P.args, **kwargs: P.kwargs
-    ) -> T_co: ...
+    def __call__(self, judge: object, data: Data, *args: P.args, **kwargs: P.kwargs) -> T_co: ...
 
 
 class OfStudy(Protocol[P, T_co]):
@@ -201,7 +201,7 @@ class OfStudy(Protocol[P, T_co]):
 class OfFile(Protocol[P, T_co]):
     """A function of a file, with keywords."""
 
-    def __call__(self, file: str | Path, *args: P.args, **kwargs: P.kwargs) -> T_co: ...
+    def __call__(self, file: Data, *args: P.args, **kwargs: P.kwargs) -> T_co: ...
 
 
 def of_judge(options: Callable[P, OptionsT]) -> Callable[[Callable[[object, OptionsT], T]], OfJudge[P, T]]:
@@ -211,7 +211,7 @@ def of_judge(options: Callable[P, OptionsT]) -> Callable[[Callable[[object, Opti
 
 def of_data(
     options: Callable[P, OptionsT],
-) -> Callable[[Callable[[object, str | Path | Iterable[Mapping[str, Any]], OptionsT], T]], OfData[P, T]]:
+) -> Callable[[Callable[[object, Data, OptionsT], T]], OfData[P, T]]:
     """As `of_judge`, for a function of a judge and data."""
     return lambda function: _spelled_out(function, options)
 
@@ -221,7 +221,7 @@ def of_study(options: Callable[P, OptionsT]) -> Callable[[Callable[[str | Path, 
     return lambda function: _spelled_out(function, options)
 
 
-def of_file(options: Callable[P, OptionsT]) -> Callable[[Callable[[str | Path, OptionsT], T]], OfFile[P, T]]:
+def of_file(options: Callable[P, OptionsT]) -> Callable[[Callable[[Data, OptionsT], T]], OfFile[P, T]]:
     """As `of_judge`, for a function of a file."""
     return lambda function: _spelled_out(function, options)
 

@@ -1,12 +1,12 @@
 """What the Python API returns: measures by name, the report on a measured judge, and judges compared."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from umpirical.api.frames import Kind, judgments_frame, pandas_frame, polars_frame, stimuli_frame
+from umpirical.api.frames import DIFFERENCES, MEASURES, judgments_frame, pandas_frame, polars_frame, stimuli_frame
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.domain.measures import Estimate, result_columns
 from umpirical.domain.trials import BASELINE
@@ -16,6 +16,14 @@ from umpirical.protocols.datasheet.comparison_pages import (
     render_comparison_markdown,
     write_comparison,
 )
+from umpirical.protocols.pairs.comparison import (
+    PairsComparison,
+    compare_pairs_runs,
+    render_pairs_comparison_html,
+    render_pairs_comparison_markdown,
+    write_pairs_comparison,
+)
+from umpirical.protocols.pairs.protocol import PAIRS
 from umpirical.protocols.protocol import DecidesByPolicy, Documents, Protocol
 from umpirical.protocols.stress.comparison import (
     StressComparison,
@@ -30,7 +38,7 @@ from umpirical.reports.comparison import DifferenceRecord, comparison_folder
 from umpirical.reports.record import MeasureRecord, Record, record_json
 from umpirical.runs.run import open_run
 from umpirical.study.results import find_runs, measured_runs
-from umpirical.study.verification import verify_files
+from umpirical.study.verification import Check, verify_files
 from umpirical.text.inert import inert
 
 if TYPE_CHECKING:
@@ -41,48 +49,6 @@ if TYPE_CHECKING:
 
 
 RecordT_co = TypeVar("RecordT_co", bound=Record, covariant=True)
-
-COLUMNS: Mapping[str, Kind] = {
-    "measure": "text",
-    "variant": "text",
-    "stratum": "text",
-    "group": "text",
-    "value": "number",
-    "low": "number",
-    "high": "number",
-    "level": "number",
-    "method": "text",
-    "numerator": "number",
-    "denominator": "count",
-    "unit": "text",
-    "clusters": "count",
-    "censoring": "text",
-    "undefined": "text",
-}
-"""Columns of a data frame of measures."""
-
-DIFFERENCES: Mapping[str, Kind] = {
-    "data": "text",
-    "first": "text",
-    "second": "text",
-    "measure": "text",
-    "variant": "text",
-    "stratum": "text",
-    "difference": "number",
-    "low": "number",
-    "high": "number",
-    "method": "text",
-    "denominator": "count",
-    "unit": "text",
-    "clusters": "count",
-    "margin": "number",
-    "family": "text",
-    "p_value": "number",
-    "adjusted_p": "number",
-    "words": "text",
-    "undefined": "text",
-}
-"""Columns of a data frame of differences between judges."""
 
 FRAME_HEIGHT = 640
 """Height in pixels of a page in a notebook; the page scrolls."""
@@ -129,11 +95,11 @@ class Measures(Sequence[MeasureRecord]):
 
     def to_pandas(self) -> "pd.DataFrame":
         """Returns a row for each measure; needs pandas. A measure without a value states the reason instead."""
-        return pandas_frame(self._rows(), COLUMNS)
+        return pandas_frame(self._rows(), MEASURES)
 
     def to_polars(self) -> "pl.DataFrame":
         """Like `to_pandas`, for Polars."""
-        return polars_frame(self._rows(), COLUMNS)
+        return polars_frame(self._rows(), MEASURES)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for measure in self._measures:
@@ -211,15 +177,18 @@ class Report(Generic[RecordT_co]):
 
     def judgments(self) -> "pd.DataFrame":
         """Every call as a row, with its texts and whether the verdict is right; needs pandas."""
-        return judgments_frame(self._own_folder())
+        return judgments_frame(self.own_folder())
 
     def stimuli(self) -> "pd.DataFrame":
         """Every test case as a row; needs pandas."""
-        return stimuli_frame(self._own_folder())
+        return stimuli_frame(self.own_folder())
 
-    def _own_folder(self) -> Path:
+    def own_folder(self) -> Path:
+        """The run's folder. An error if the report was read from a file."""
         if self.folder is None:
-            raise UsageError("this report was read from a file, which has no calls", fix="read the run's folder")
+            raise UsageError(
+                f"the report on {self.judge} was read from a file, which has no calls", fix="use the run's folder"
+            )
         return self.folder
 
     def html(self) -> str:
@@ -244,6 +213,26 @@ class Report(Generic[RecordT_co]):
 
     def _repr_html_(self) -> str:
         return framed(self.html(), repr(self))
+
+
+class Verification:
+    """The checks of `verify`, part by part."""
+
+    def __init__(self, checks: Mapping[str, tuple[Check, ...]], not_checked: Mapping[str, str]) -> None:
+        self.checks: Mapping[str, tuple[Check, ...]] = checks
+        """By run, claim or package: each part, whether it `holds`, and what was `found`."""
+        self.not_checked: Mapping[str, str] = not_checked
+        """Parts that could not be checked, and why."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether something was checked, and all of it holds."""
+        return bool(self.checks) and all(check.holds for checks in self.checks.values() for check in checks)
+
+    def __repr__(self) -> str:
+        rows = [(name, check) for name, checks in self.checks.items() for check in checks]
+        lines = [f"{name}: {'ok' if each.holds else 'DAMAGED'}  {each.part}: {each.found}" for name, each in rows]
+        return "\n".join([*lines, *(f"not checked  {name}: {why}" for name, why in self.not_checked.items())])
 
 
 def framed(page: str, title: str) -> str:
@@ -285,11 +274,15 @@ def measure_words(measure: MeasureRecord) -> str:
 # Judges compared, from what a person names: runs, judges, whole studies, or reports that the API returned.
 
 
-RecordT = TypeVar("RecordT", Comparison, StressComparison)
+RecordT = TypeVar("RecordT", Comparison, StressComparison, PairsComparison)
 
 
 class ComparedJudges(ABC, Generic[RecordT]):
     """Judges that were compared: the record, and the documents made from it. A notebook shows the page."""
+
+    _page: Callable[[RecordT], str]
+    _card: Callable[[RecordT], str]
+    _write: Callable[[RecordT, Path], Documents]
 
     def __init__(self, record: RecordT, folder: Path, excluded: Sequence[str] = ()) -> None:
         self.record: RecordT = record
@@ -328,21 +321,21 @@ class ComparedJudges(ABC, Generic[RecordT]):
         """The sentences to read first."""
         return self.findings
 
-    @abstractmethod
     def html(self) -> str:
         """The page, as one HTML document."""
+        return self._page(self.record)
 
-    @abstractmethod
     def markdown(self) -> str:
         """The card: one screen of Markdown."""
+        return self._card(self.record)
 
-    @abstractmethod
     def json(self) -> str:
         """The record, as in its JSON file."""
+        return record_json(self.record)
 
-    @abstractmethod
     def save(self, folder: str | Path | None = None) -> Documents:
         """Writes the record, page and card, and returns their paths."""
+        return self._write(self.record, self.folder if folder is None else Path(folder))
 
     def __repr__(self) -> str:
         return f"<comparison of {', '.join(self.judges)}>"
@@ -352,13 +345,15 @@ class ComparedJudges(ABC, Generic[RecordT]):
 
 
 def _difference_row(data: str, one: DifferenceRecord, judges: Sequence[str]) -> dict[str, Any]:
-    names = ("measure", "variant", "stratum", "margin", "family", "words", "p_value", "adjusted_p")
+    names = ("measure", "variant", "stratum", "margin", "p_value", "adjusted_p")
     columns = result_columns(one.difference)
     return {
         "data": data or None,
         "first": judges[one.first],
         "second": judges[one.second],
         "difference": columns.pop("value"),
+        "role": one.family,
+        "conclusion": one.words,
         **{name: getattr(one, name) for name in names},
         **columns,
     }
@@ -366,6 +361,10 @@ def _difference_row(data: str, one: DifferenceRecord, judges: Sequence[str]) -> 
 
 class ComparedOnStimuli(ComparedJudges[Comparison]):
     """Judges that were compared on controlled stimuli, with which of them to take for each use."""
+
+    _page = staticmethod(render_comparison_html)
+    _card = staticmethod(render_comparison_markdown)
+    _write = staticmethod(write_comparison)
 
     @property
     def judges(self) -> list[str]:
@@ -384,21 +383,13 @@ class ComparedOnStimuli(ComparedJudges[Comparison]):
         picks = [f"{pick.policy}: {pick.title}. {' '.join(pick.sentences)}" for pick in self.record.picks]
         return [*picks, *self.findings, *(self.record.costs.findings if self.record.costs else ())]
 
-    def html(self) -> str:
-        return render_comparison_html(self.record)
-
-    def markdown(self) -> str:
-        return render_comparison_markdown(self.record)
-
-    def json(self) -> str:
-        return record_json(self.record)
-
-    def save(self, folder: str | Path | None = None) -> Documents:
-        return write_comparison(self.record, self.folder if folder is None else Path(folder))
-
 
 class ComparedUnderStress(ComparedJudges[StressComparison]):
     """Judges that were compared under the stress tests of one study, or of several."""
+
+    _page = staticmethod(render_stress_comparison_html)
+    _card = staticmethod(render_stress_comparison_markdown)
+    _write = staticmethod(write_stress_comparison)
 
     @property
     def judges(self) -> list[str]:
@@ -408,17 +399,21 @@ class ComparedUnderStress(ComparedJudges[StressComparison]):
     def differences(self) -> Iterable[tuple[str, DifferenceRecord]]:
         return [(study.dataset.name, one) for study in self.record.studies for one in study.differences]
 
-    def html(self) -> str:
-        return render_stress_comparison_html(self.record)
 
-    def markdown(self) -> str:
-        return render_stress_comparison_markdown(self.record)
+class ComparedOnPairs(ComparedJudges[PairsComparison]):
+    """Judges that were compared on the same labeled pairs."""
 
-    def json(self) -> str:
-        return record_json(self.record)
+    _page = staticmethod(render_pairs_comparison_html)
+    _card = staticmethod(render_pairs_comparison_markdown)
+    _write = staticmethod(write_pairs_comparison)
 
-    def save(self, folder: str | Path | None = None) -> Documents:
-        return write_stress_comparison(self.record, self.folder if folder is None else Path(folder))
+    @property
+    def judges(self) -> list[str]:
+        return self.record.names
+
+    @property
+    def differences(self) -> Iterable[tuple[str, DifferenceRecord]]:
+        return [(self.record.data.source, one) for one in self.record.differences]
 
 
 def compare_targets(
@@ -436,10 +431,13 @@ def compare_targets(
     excluded = [run.name for _, absent in found for run in absent]
     study = find_runs(runs[0]).study if runs else Path()
     names, folder = [run.name for run in runs], study / "comparisons"
-    if runs and all(open_run(run).manifest["protocol"] == STRESS.version for run in runs):
+    protocols = {str(open_run(run).manifest["protocol"]) for run in runs}
+    if protocols in ({STRESS.version}, {PAIRS.version}):
         _refuse_options(policy=policy, reference=reference)
-        compared = compare_stress_runs(runs, margin=margin)
-        return ComparedUnderStress(compared, folder / comparison_folder(names, noun="runs"), excluded)
+        place = folder / comparison_folder(names, noun="runs")
+        if protocols == {PAIRS.version}:
+            return ComparedOnPairs(compare_pairs_runs(runs, margin=margin), place, excluded)
+        return ComparedUnderStress(compare_stress_runs(runs, margin=margin), place, excluded)
     record = compare_runs(runs, policy=policy, reference=reference, margin=margin)
     return ComparedOnStimuli(record, folder / comparison_folder(names), excluded)
 
@@ -448,19 +446,15 @@ def _refuse_options(**given: object) -> None:
     for name, value in given.items():
         if value is not None:
             raise UsageError(
-                f"--{name} applies to judges tested on controlled test cases, but these runs are stress tests",
-                fix=f"omit --{name}: a stress test has thresholds of its own",
+                f"--{name} applies to judges tested on controlled test cases, not on your own data",
+                fix=f"omit --{name}: these runs have thresholds of their own",
             )
 
 
 def _meant_runs(target: str | Path | Report[Any]) -> tuple[Sequence[Path], Sequence[Path]]:
     """Returns the runs that a target means, and those of them that have not begun, if it is a whole study."""
     if isinstance(target, Report):
-        if target.folder is None:
-            raise UsageError(
-                f"the report on {target.judge} does not belong to a run", fix="name the run folder instead"
-            )
-        return [target.folder], []
+        return [target.own_folder()], []
     found = find_runs(target)
     if not found.whole:
         return found.runs, []

@@ -1,16 +1,16 @@
 """Studies from what a caller of the Python API gives: a judge, data, and a few words about them."""
 
-import json
 import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from umpirical.api.data import Data, data_file
 from umpirical.api.options import DatasheetKeywords, PairsKeywords, Scale, StressKeywords, StudyKeywords
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
@@ -156,7 +156,7 @@ def _as_they_say(study: Study[Any]) -> Study[Any]:
     return replace(study, spec=study.spec.model_copy(update={"judges": judges})) if said else study
 
 
-def stress_study(judge: object, data: str | Path | Iterable[Mapping[str, Any]], options: StressKeywords) -> Study[Any]:
+def stress_study(judge: object, data: Data, options: StressKeywords) -> Study[Any]:
     """Returns a study of a judge on changed versions of the caller's data, in a folder, as a file would describe it.
 
     Raises NotTrusted unless the options trust what files say about the judge.
@@ -173,16 +173,17 @@ def stress_study(judge: object, data: str | Path | Iterable[Mapping[str, Any]], 
     return _data_study(keys, judge, found, options, guide="docs/data/stress-tests.md")
 
 
-def pairs_study(judge: object, data: str | Path | Iterable[Mapping[str, Any]], options: PairsKeywords) -> Study[Any]:
+def pairs_study(judge: object, data: Data, options: PairsKeywords) -> Study[Any]:
     """Returns a study of a judge on the caller's labelled pairs, in a folder, as a file would describe it.
 
     Raises NotTrusted unless the options trust what files say about the judge.
     """
     folder = Path(options.folder)
-    path = Path(data) if isinstance(data, str | Path) else _rows_file(data, folder)
+    path = data_file(data, folder)
     chosen, found = JudgeEntry(options.name, "compare", None, options.deadline).of(judge, folder)
-    columns = {"chosen": options.chosen, "rejected": options.rejected, "task": options.task, "strata": options.strata}
-    dataset: dict[str, Any] = {"path": str(path.resolve()), "columns": _said(columns)}
+    roles = ("chosen", "rejected", "task", "cluster", "strata")
+    columns = _said({role: getattr(options, role) for role in roles})
+    dataset: dict[str, Any] = {"path": str(path.resolve()), "columns": columns}
     dataset |= {} if options.sample is None else {"sample": {"size": options.sample}}
     keys = {"study": "pairs", "protocol": "pairs", "seed": options.seed, "concurrency": options.concurrency}
     keys |= _said({"edits": options.edits, "policy": options.policy})
@@ -262,11 +263,11 @@ def _scale(scale: Scale) -> dict[str, Any]:
     return {"kind": "interval", "low": first, "high": scale[1]}
 
 
-def _dataset_entry(data: str | Path | Iterable[Mapping[str, Any]], options: StressKeywords) -> dict[str, Any]:
+def _dataset_entry(data: Data, options: StressKeywords) -> dict[str, Any]:
     """Returns the `dataset` part of a study file: what the caller said, and guesses for the rest."""
     from umpirical.datasets.guess import guess_dataset
 
-    path = Path(data) if isinstance(data, str | Path) else _rows_file(data, Path(options.folder))
+    path = data_file(data, Path(options.folder))
     told = _said({"response": options.response, "label": options.label, "task": options.task})
     guess = guess_dataset(path, told=told)  # type: ignore[arg-type]  # the roles are those of the parameters
     return {
@@ -275,15 +276,6 @@ def _dataset_entry(data: str | Path | Iterable[Mapping[str, Any]], options: Stre
         "scale": _scale(guess.scale.scale if options.scale is None else options.scale),
         **({} if options.sample is None else {"sample": {"size": options.sample}}),
     }
-
-
-def _rows_file(rows: Iterable[Mapping[str, Any]], folder: Path) -> Path:
-    """Writes the rows to a file, so that the run can be reread; the same rows always give the same file."""
-    text = "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"data-{digest('rows', text)[:12]}.jsonl"
-    write_text(path, text)
-    return path
 
 
 def _write_text_file(folder: Path, key: str, text: str) -> str:

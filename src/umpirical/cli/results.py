@@ -395,69 +395,28 @@ def verify_command(target: str, record: Path | None, as_json: bool) -> int:  # n
     is checked against the files beside it, or a folder that `umpirical publish` wrote, which is checked without its
     run. Exits with 1 if anything differs.
     """
-    from umpirical.claims.packages import is_package
-    from umpirical.claims.statement import is_claim
-
-    if is_claim(Path(target)):
-        return _verify_claim(Path(target), as_json=as_json)
-    if is_package(Path(target)):
-        return _verify_package(Path(target), as_json=as_json)
+    from umpirical.claims.verification import subjects
     from umpirical.study.results import find_runs, run_first
-    from umpirical.study.verification import verify_run
 
-    found = find_runs(target)
-    folders = found.runs
-    if len(folders) != 1 and record is not None:
-        raise click.UsageError("--record needs a single run")
-    broken, told = 0, list[dict[str, object]]()
-    for folder in folders:
+    found, told = subjects(target, record=record), list[list["Check"]]()
+    for subject in found:
         if not as_json:
-            say(f"{folder.name}:")
-        for check in verify_run(folder, record=record):
-            broken += not check.holds
-            told.append({"run": folder.name, **asdict(check)})
+            say(f"{subject.name}:")
+        told.append([])
+        for check in subject.checks:
+            told[-1].append(check)
             if not as_json:
                 _say_check(check)
-    if as_json:
-        say_json(told)
-    elif not folders:
-        say(f"no runs yet: {run_first(found.study)}")
-    return 1 if broken else 0
-
-
-def _verify_claim(path: Path, *, as_json: bool) -> int:
-    from umpirical.claims.statement import absent_files, verify_claim
-
-    checks = list(verify_claim(path))
-    absent = absent_files(path) if checks[0].holds else []
-    if as_json:
-        say_json({"checks": [asdict(check) for check in checks], "not_checked": absent})
-        return 0 if all(check.holds for check in checks) else 1
-    say(f"{path.name}:")
-    for check in checks:
-        _say_check(check)
-    for name in absent:
-        say(f"  absent   {name:<14}  not found beside the claim; not checked")
-    return 0 if all(check.holds for check in checks) else 1
-
-
-def _verify_package(folder: Path, *, as_json: bool) -> int:
-    from umpirical.claims.package_checks import PackageReader
-
-    reader, checks = PackageReader(folder), list["Check"]()
-    if not as_json:
-        say(f"{folder.resolve().name}:")
-    for check in reader.checks():
-        checks.append(check)
-        if not as_json:
-            _say_check(check)
-    sound = all(check.holds for check in checks)
-    if as_json:
-        say_json({"checks": [asdict(check) for check in checks], "not_checked": reader.not_checked})
-    elif sound:
-        for name, why in reader.not_checked.items():
+        for name, why in {} if as_json else subject.not_checked().items():
             say(f"  not checked  {name:<14}  {why}")
-    return 0 if sound else 1
+    if as_json and found and found[0].kind != "run":
+        say_json({"checks": [asdict(check) for check in told[0]], "not_checked": found[0].not_checked()})
+    elif as_json:
+        each = zip(found, told, strict=True)
+        say_json([{"run": subject.name, **asdict(check)} for subject, checks in each for check in checks])
+    elif not found:
+        say(f"no runs yet: {run_first(find_runs(target).study)}")
+    return 0 if all(check.holds for checks in told for check in checks) else 1
 
 
 def _say_check(check: "Check") -> None:
@@ -491,7 +450,6 @@ def export_command(target: str, form: str, out: Path | None) -> int:
     TARGET is a run folder, the name of a run or a judge, or a study with one run. PDF and PNG need Chromium or Chrome.
     In an Inspect log, failed calls become samples with an error.
     """
-    from umpirical.registry import load_integration
     from umpirical.study.exports import export_results
     from umpirical.study.results import find_run
 
@@ -499,17 +457,15 @@ def export_command(target: str, form: str, out: Path | None) -> int:
     if form == "mlflow":
         if out is not None:
             raise click.UsageError("MLflow gets a run, not a file: remove --out")
+        from umpirical.registry import load_integration
+
         remark("measuring the run and sending it to MLflow")
         say(load_integration(form, "exports")(run))
         return 0
-    if not form.startswith("inspect"):
-        if form in {"pdf", "png"}:
-            remark("measuring the run and printing its report")
-        exported = export_results(run, form, out)
-        say(f"{short_path(exported.path)}: {exported.what}")
-        return 0
-    ending = form.removeprefix("inspect")
-    path, samples = load_integration(form, "exports")(run, out or run / f"{run.resolve().name}{ending}.eval")
-    say(f"{path}: {samples:,} samples")
-    say(f"  inspect view --log-dir {path.parent}")
+    printed = " and printing its report" if form in {"pdf", "png"} else ""
+    remark("reading the run" if form == "inspect-transcripts" else f"measuring the run{printed}")
+    exported = export_results(run, form, out)
+    say(f"{short_path(exported.path)}: {exported.what}")
+    if form.startswith("inspect"):
+        say(f"  inspect view --log-dir {exported.path.parent}")
     return 0

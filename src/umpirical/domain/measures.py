@@ -84,7 +84,7 @@ def result_columns(result: Result) -> dict[str, str | float | None]:
         "value": found.value if found else None,
         "low": ends.low if ends else None,
         "high": ends.high if ends else None,
-        "level": ends.level if ends else None,
+        "interval_level": ends.level if ends else None,
         "method": ends.method if ends else None,
         "numerator": found.numerator if found else None,
         "denominator": found.denominator if found else None,

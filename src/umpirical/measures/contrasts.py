@@ -19,8 +19,9 @@ from umpirical.domain.tallies import (
     Tallies,
 )
 from umpirical.measures.changes import change_tallies
-from umpirical.measures.estimates.pairs import PairCount, count_pairs, different_grades, false_preference
+from umpirical.measures.estimates.pairs import PairCount, count_pairs, different_grades, false_preference, of_family
 from umpirical.measures.estimates.rates import METHOD, Counted, Paired, difference_result, paired_by_task
+from umpirical.measures.natural import NATURAL
 from umpirical.measures.repeats import repeat_tallies, repeated
 from umpirical.stats.differences import paired_difference, sign_flip_p
 from umpirical.stats.repeats import flip_chance
@@ -57,6 +58,28 @@ def item_rates(tallies: Tallies, variant: str) -> Iterator[ComparableRate]:
     golds = [tally for tally in tallies.golds if tally.variant == variant and not tally.group]
     for test, labelled in _by_test(golds):
         yield _of_golds(test, labelled, tallies.scale)
+
+
+_OF_NATURAL: dict[str, Callable[[PairTally], float]] = {
+    "both-orders-accuracy": lambda tally: tally.both_correct,
+    "both-orders-error": lambda tally: tally.stable - tally.both_correct,
+    "same-slot-rate": lambda tally: tally.positional,
+    "one-order-rate": lambda tally: tally.one_sided,
+    "no-winner-rate": lambda tally: tally.no_preference,
+    "single-order-accuracy": lambda tally: tally.correct_calls / 2,
+    "chosen-first-accuracy": lambda tally: tally.position_1_correct_calls,
+    "chosen-second-accuracy": lambda tally: tally.correct_calls - tally.position_1_correct_calls,
+}
+
+
+def natural_rates(tallies: Tallies, variant: str, pairs: Sequence[PairTally]) -> Iterator[ComparableRate]:
+    """Yields the rates of a judge on labeled pairs: all pairs, and the edits of them, without groups."""
+    missing = sum(tally.incomplete + tally.lost for tally in pairs)
+    for name, score in _OF_NATURAL.items():
+        counts = [Counted(tally.cluster, score(tally), tally.pairs) for tally in pairs]
+        yield ComparableRate(name, "", "pair", counts, missing)
+    yield from item_rates(tallies, variant)
+    yield from _of_calls(tallies, variant)
 
 
 _Tally = TypeVar("_Tally", ChangeTally, RepeatTally, GoldTally)
@@ -199,6 +222,9 @@ def _rates(tallies: Tallies, variant: str, *, graded: bool) -> Iterator[Comparab
     """Every rate of a judge that can be held against another's. `graded`: one of the two judges grades."""
     if tallies.scale is not None:
         yield from item_rates(tallies, variant)
+        return
+    if natural := [tally for tally in of_family(tallies, variant, NATURAL) if not tally.stratum]:
+        yield from natural_rates(tallies, variant, natural)
         return
     yield _of_vacuum(tallies, variant)
     for name, (compared, grade) in _AT_EQUAL_QUALITY.items():

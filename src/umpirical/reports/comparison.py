@@ -167,6 +167,18 @@ def refuse_one_run(runs: Sequence[Run]) -> None:
         raise UsageError("a comparison needs at least two runs", fix="name another run or a study with several judges")
 
 
+def refuse_other_stimuli(runs: Sequence[Run]) -> None:
+    groups: dict[str, list[str]] = {}
+    for run in runs:
+        groups.setdefault(run.stimuli.digest, []).append(run.name)
+    if len(groups) > 1:
+        said = "; ".join(f"{digest[:12]}: {', '.join(names)}" for digest, names in groups.items())
+        raise UsageError(
+            f"the runs have different test cases: {said}",
+            fix="name runs of one group, or measure all judges with the same tasks, size and seed",
+        )
+
+
 def refuse_unknown_places(places: Sequence[int], judges: int) -> None:
     """Raises ValueError if a record names a judge by a place that it does not have."""
     if (last := max(places, default=0)) >= judges:

@@ -138,8 +138,8 @@ class _Reader:
     def _scalar(self, event: Event) -> object:
         text: str = event.value
         if event.tag is None or event.tag == "!":
-            # What is quoted, or a block of text, is text whatever it says.
-            return _converted(text, _type_of(text)) if event.implicit[0] else text
+            # What is quoted, a block of text, or tagged `!` is text whatever it says.
+            return _converted(text, _type_of(text)) if event.implicit[0] and event.tag is None else text
         kind = TYPES.get(event.tag)
         if kind is None:
             raise self._unknown_tag(event)
@@ -251,8 +251,6 @@ class YamlDocument:
 
     def where(self, path: tuple[str | int, ...]) -> str:
         """Returns `file:line` of the entry at `path`, or of the nearest entry around it that has a line."""
-        from umpirical.store.yaml_files import line_of
-
         if self.name.endswith(".json"):
             return self.name
         # Parsed a second time, for the lines, only if something is wrong.
@@ -290,8 +288,6 @@ def _text_of(path: Path) -> str:
 
 def parse_yaml(text: str, *, name: str) -> YamlDocument:
     """Parses a mapping, without anchors or aliases."""
-    from umpirical.store.yaml_files import read
-
     data = read(text, name=name)
     if not isinstance(data, Mapping):
         raise ConfigError(f"expected a mapping at the top, got {type(data).__name__}", where=f"{name}:1")
@@ -300,6 +296,4 @@ def parse_yaml(text: str, *, name: str) -> YamlDocument:
 
 def dump_yaml(data: Mapping[str, Any]) -> str:
     """Writes plain data as YAML that a person can edit, with its keys in order."""
-    from umpirical.store.yaml_files import write
-
     return write(data)

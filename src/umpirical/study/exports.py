@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Estimate, Undefined, result_columns
+from umpirical.registry import load_integration
 from umpirical.reports import numbers
 from umpirical.reports.decision import together
 from umpirical.reports.pages import plain, quoted
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 TABLES = ("measures", "judgments")
 PICTURES = ("pdf", "png")
+LOGS = ("inspect", "inspect-transcripts")
+FORMS = (*TABLES, "methods", "model-card", *PICTURES, *LOGS)
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 """Browsers that print and photograph a page without a window, by the names of their commands."""
@@ -46,11 +49,17 @@ class Exported(NamedTuple):
 
 def export_results(folder: Path, form: str, out: Path | None) -> Exported:
     """Measures a run again and writes one form of its results: to `out`, or into the run's folder."""
+    if form not in FORMS:
+        raise UsageError(f"unknown form {form!r:.40}", fix=f"choose one of: {', '.join(FORMS)}")
     if form in TABLES and out and out.suffix not in {".csv", ".parquet"}:
         raise UsageError(f"unknown table format {out.suffix!r}", fix="name a .csv or a .parquet file")
+    name = folder.resolve().name
+    if form in LOGS:
+        log = out or folder / f"{name}{form.removeprefix('inspect')}.eval"
+        path, samples = load_integration(form, "exports")(folder, log)
+        return Exported(path, f"{samples:,} samples")
     browser = find_browser(folder, form) if form in PICTURES else ""
     finished = finished_run(folder)
-    name = folder.resolve().name
     if form in TABLES:
         return _table(finished, form, out or folder / f"{name}-{form}.csv")
     if form in PICTURES:
@@ -113,7 +122,7 @@ def _measured(measure: MeasureRecord) -> dict[str, Any]:
 def _measure_schema() -> "pa.Schema":
     import pyarrow as pa
 
-    numbers = dict.fromkeys(("value", "low", "high", "level", "numerator"), pa.float64())
+    numbers = dict.fromkeys(("value", "low", "high", "interval_level", "numerator"), pa.float64())
     numbers |= dict.fromkeys(("denominator", "clusters", "excluded"), pa.int64())
     texts = ("judge", "model", "run", "protocol", "variant", "measure", "title", "stratum", "group", "scale")
     names = (*texts, *result_columns(Undefined("")), "excluded")

@@ -9,6 +9,8 @@ from starlette.exceptions import HTTPException
 
 from umpirical.protocols.datasheet.comparison import compare_runs
 from umpirical.protocols.datasheet.comparison_pages import render_comparison_html
+from umpirical.protocols.pairs.comparison import compare_pairs_runs, render_pairs_comparison_html
+from umpirical.protocols.pairs.protocol import PAIRS
 from umpirical.protocols.stress.comparison import compare_stress_runs, render_stress_comparison_html
 from umpirical.protocols.stress.protocol import STRESS
 from umpirical.runs.run import Run
@@ -50,4 +52,6 @@ def _compared(runs: Sequence[FoundRun]) -> str:
     folders = [run.folder for run in found]
     if all(run.manifest["protocol"] == STRESS.version for run in found):
         return render_stress_comparison_html(compare_stress_runs(folders))
+    if all(run.manifest["protocol"] == PAIRS.version for run in found):
+        return render_pairs_comparison_html(compare_pairs_runs(folders))
     return render_comparison_html(compare_runs(folders))

@@ -42,6 +42,7 @@ from umpirical.reports.comparison import (
     recorded_differences,
     refuse_margin,
     refuse_one_run,
+    refuse_other_stimuli,
     refuse_unknown_places,
     told_apart,
     winner,
@@ -469,24 +470,12 @@ def _opened(folders: Sequence[Path]) -> list[Run]:
         if run.manifest["protocol"] != DATASHEET.version:
             raise UsageError(
                 f"run {run.name} is not a datasheet run, so it cannot be compared pair by pair",
-                fix="name only datasheet runs, or only stress test runs; labeled pairs and agent judges cannot be "
+                fix="name runs of one kind: datasheets, stress tests or labeled pairs; agent judges cannot be "
                 "compared yet",
             )
     refuse_one_run(runs)
-    _refuse_other_stimuli(runs)
+    refuse_other_stimuli(runs)
     return runs
-
-
-def _refuse_other_stimuli(runs: Sequence[Run]) -> None:
-    groups: dict[str, list[str]] = {}
-    for run in runs:
-        groups.setdefault(run.stimuli.digest, []).append(run.name)
-    if len(groups) > 1:
-        said = "; ".join(f"{digest[:12]}: {', '.join(names)}" for digest, names in groups.items())
-        raise UsageError(
-            f"the runs have different test cases: {said}",
-            fix="name runs of one group, or measure all judges with the same tasks, size and seed",
-        )
 
 
 def _place(runs: Sequence[Run], reference: str) -> int:
