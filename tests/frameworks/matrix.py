@@ -7,6 +7,7 @@ An environment has Umpirical from this checkout and the pinned versions of `vers
 unless they are to be kept.
 """
 
+import fcntl
 import json
 import os
 import shutil
@@ -44,17 +45,28 @@ def prepared(name: str, entry: Mapping[str, Any], needs: Sequence[str] = (), own
     """Returns an environment, installed if there is none. Raises CalledProcessError if that fails."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "umpirical-frameworks"
     folder = cache / f"{name}-{digest('environment', [dict(entry), *needs])[:12]}"
-    if not (folder / "complete").exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        python = str(folder / "bin" / "python")
-        _run("uv", "venv", "--quiet", "--python", "3.11", str(folder))
-        _run("uv", "pip", "install", "--quiet", "--python", python, *own, *entry.get("install", ()))
-        if "npm" in entry:
-            # No script of a package is run, and nothing is installed but here.
-            _run(
-                "npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", *entry["npm"]
-            )
-        (folder / "complete").touch()
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / f"{name}.lock").open("w") as lock:
+        # Two workers may want the same one.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "complete").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            python = str(folder / "bin" / "python")
+            _run("uv", "venv", "--quiet", "--python", "3.11", str(folder))
+            _run("uv", "pip", "install", "--quiet", "--python", python, *own, *entry.get("install", ()))
+            if "npm" in entry:
+                # No script of a package is run, and nothing is installed but here.
+                _run(
+                    "npm",
+                    "install",
+                    "--prefix",
+                    str(folder),
+                    "--no-audit",
+                    "--no-fund",
+                    "--ignore-scripts",
+                    *entry["npm"],
+                )
+            (folder / "complete").touch()
     return folder
 
 

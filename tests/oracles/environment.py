@@ -9,17 +9,21 @@ from typing import Any
 
 from tests.frameworks.matrix import ROOT, prepared, variables
 
+LARGE = {"prediction_powered", "dawid_skene"}
+"""Questions to packages that bring hundreds of megabytes: only slow tests ask them."""
+
 
 @cache
-def environment() -> Path:
+def environment(name: str = "oracles") -> Path:
     told = tomllib.loads((Path(__file__).parent / "packages.toml").read_text(encoding="utf-8"))
-    return prepared("oracles", told["oracles"])
+    return prepared(name, told[name])
 
 
 def oracle(question: str, *given: Any) -> Any:
     """Returns what a package answers, by the name of a function in `outside.py`."""
     # By its path: a package there brings a module `tests` of its own.
-    command = [str(environment() / "bin" / "python"), str(Path(__file__).parent / "outside.py"), question]
+    home = environment("large-oracles" if question in LARGE else "oracles")
+    command = [str(home / "bin" / "python"), str(Path(__file__).parent / "outside.py"), question]
     done = subprocess.run(
         command, input=json.dumps(given), cwd=ROOT, env=variables(), check=False, capture_output=True, text=True
     )
