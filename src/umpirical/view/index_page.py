@@ -37,7 +37,7 @@ MOST_DOCUMENTS = 100
 TILES_KEPT = 2_000
 """Runs of which the tiles stay in memory."""
 
-COMPARED = ("datasheet", "stress")
+COMPARED = ("datasheet", "stress", "pairs")
 """The protocols whose runs can be compared."""
 
 
