@@ -128,28 +128,31 @@ def test_variants_are_names_or_names_with_what_they_ask():
     assert {option["type"] for option in schema["anyOf"]} == {"array", "object"}
 
 
-@pytest.mark.parametrize(
-    ("gain", "words"),
-    [(-0.8, "make it less accurate than a short prompt"), (0.0, "No effect of prompt length on accuracy is shown")],
-)
-def test_a_judge_that_loses_the_thread_of_a_long_prompt_is_told_from_one_that_does_not(
-    tmp_path, monkeypatch, gain, words
-):
-    profile = replace(PROFILES["careful"], detail_gain=gain, latent=replace(PROFILES["careful"].latent, resolution=2.0))
+def test_a_judge_that_loses_the_thread_of_a_long_prompt_is_said_to(tmp_path, monkeypatch):
+    latent = replace(PROFILES["careful"].latent, resolution=2.0)
+    profile = replace(PROFILES["careful"], detail_gain=-0.8, latent=latent)
     monkeypatch.setitem(PROFILES, "careful", profile)
-    study = "{study: s, design: {size: screen, variants: [prompt-complexity]}, judges: [JUDGE]}"
-    judge = "{name: one, model: {adapter: simulated, name: careful}}"
-    [run] = plan_runs(parse_study(study.replace("JUDGE", judge), tmp_path), [])
+    study = """
+study: s
+tasks: [hall-minutes, jam-batch, window-dew, market-stall, oily-rags, tool-hire]
+design: {size: screen, variants: [prompt-complexity]}
+judges: [{name: one, model: {adapter: simulated, name: careful}}]
+"""
+    [run] = plan_runs(parse_study(study, tmp_path), [])
     complete_run(run, 16, lambda *_: Silent())
     sheet = DATASHEET.report(open_run(run.store.folder))
     assert sheet.run.variants == ["baseline", "short", "guided", "example"]
     assert asked_in(sheet, "short") == asked_in(sheet, "guided") == asked_in(sheet, "example")
-    [shift] = [m.result for m in sheet.measures if (m.name, m.stratum) == ("complexity-shift", "1")]
-    latents = [profile.under(variant) for variant in ("short", "example")]
-    short, example = (float(correct_rate(latent, 1.0)) for latent in latents)
-    assert shift.interval.low <= example - short <= shift.interval.high
-    assert [said for said in find(sheet.measures, sheet.checks) if words in said]
-    assert not [said for said in find(sheet.measures, sheet.checks) if "rompt" in said and "not measured" in said]
+    [shift] = [m for m in sheet.measures if (m.name, m.stratum) == ("complexity-shift", "1")]
+    short, example = (float(correct_rate(profile.under(variant), 1.0)) for variant in ("short", "example"))
+    assert shift.result.interval.low <= example - short <= shift.result.interval.high < 0
+    said = find(sheet.measures, sheet.checks)
+    assert [words for words in said if "make it less accurate than a short prompt" in words]
+    assert not [words for words in said if "rompt" in words and "not measured" in words]
+    wide = replace(shift.result, interval=replace(shift.result.interval, high=0.1))
+    unsure = shift.model_copy(update={"result": wide})
+    [words] = [words for words in find([unsure], []) if "prompt length" in words]
+    assert words.startswith("Prompt variant example: No effect of prompt length on accuracy is shown: ")
 
 
 SWEEP = """
