@@ -114,7 +114,7 @@ SETS = [
     for size in RECIPES
     for ladder, seed, marks in (
         ("crossed", 1, []),
-        ("crossed", 2, pytest.mark.heavy),
+        ("crossed", 2, pytest.mark.slow),
         ("crossed", 3, pytest.mark.slow),
         ("filler", 1, pytest.mark.heavy),
     )

@@ -199,8 +199,8 @@ def test_its_price_is_that_of_all_it_may_ask(careful, folder, tmp_path):
 def test_a_limit_on_calls_is_kept_and_leaves_it_open_and_a_higher_one_goes_on(careful, tmp_path):
     copy_stimuli(careful, tmp_path)
 
-    def limited(most):
-        study = replace(study_of(tmp_path), max_calls=most)
+    def limited(most, folder=tmp_path):
+        study = replace(study_of(folder), max_calls=most)
         return prepare_run(study, study.spec.judges[0])
 
     first = measured(limited(100)).record
@@ -208,14 +208,17 @@ def test_a_limit_on_calls_is_kept_and_leaves_it_open_and_a_higher_one_goes_on(ca
     assert first.decision.verdict == "not-enough-data"
     assert first.findings[-1] == f"It is still open after {first.run.trials} calls."
     assert [limited(most).calls_left() for most in (100, 50)] == [0, 0]
-    before = snapshot_of(again := limited(None))[1]
-    assert again.most_trials == MOST
+    assert limited(None).most_trials == MOST
+    before = snapshot_of(again := limited(160))[1]
     # Raising the limit is no new test: the bounds were those of the whole set from the start.
-    whole = measured(again)
-    assert (whole.record.decision.verdict, whole.record.run.looks) == ("use", first.run.looks)
-    assert before.items() <= snapshot_of(open_run(whole.folder))[1].items()
-    assert all(check.holds for check in verify_run(whole.folder))
-    assert limited(MOST).most_trials == whole.record.run.trials
+    more = measured(again)
+    assert 150 <= more.record.run.trials <= 160
+    assert more.record.run.looks == first.run.looks == careful.record.run.looks
+    assert before.items() < snapshot_of(open_run(more.folder))[1].items()
+    assert all(check.holds for check in verify_run(more.folder))
+    # One that is decided asks nothing, whatever the limit.
+    decided = open_run(careful.folder).call.folder
+    assert [limited(most, decided).most_trials for most in (2000, None)] == [careful.record.run.trials] * 2
 
 
 def command(capsys, *words):
