@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -48,10 +48,15 @@ def create_app(folder: Path, *, hosts: frozenset[str]) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        Thread(target=_look, args=(view,), daemon=True).start()
+        closing = Event()
+        looking = Thread(target=_look, args=(view, closing))
+        looking.start()
         try:
             yield
         finally:
+            # Waited for: Python cannot end while a thread is inside of what reads Parquet.
+            closing.set()
+            looking.join()
             view.comparisons.close()
             view.estimates.close()
             view.tables.close()
@@ -88,10 +93,12 @@ def _load() -> None:
         environment().get_template(name)
 
 
-def _look(view: ServedView) -> None:
+def _look(view: ServedView, closing: Event) -> None:
     """Reads every run at a glance, and begins to read some, before anybody opens the first page."""
     runs = [run for study in view.catalogue.studies() for run in study.runs if view.catalogue.state(run).answered]
     for run in runs:
+        if closing.is_set():
+            return
         # The page of a damaged run says what is wrong with it.
         with suppress(UmpiricalError, OSError, ValueError, LookupError, TypeError, AttributeError):
             RunLine(run, view.catalogue.state(run)).tiles  # noqa: B018  # read once, and kept
