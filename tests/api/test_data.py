@@ -40,6 +40,11 @@ PAIRS = {
 }
 
 
+def test_nan_is_a_missing_cell_in_rows_too(tmp_path):
+    path = data_file([{"label": float("nan"), "text": "a"}, {"label": 1.0, "text": "b"}], tmp_path)
+    assert path.read_text() == '{"label": null, "text": "a"}\n{"label": 1.0, "text": "b"}\n'
+
+
 def first_answer_is_longer(_task, first, second):
     return "1" if len(first) > len(second) else "2"
 

@@ -242,7 +242,7 @@ judges:
         assert "471" not in out
         return {name.removeprefix("way to "): way for name, way in json.loads(out).items() if "way to" in name}
 
-    own = "by a client of its own, which has its own settings for proxies"
+    own = "through the provider's client, which has its own proxy settings"
     assert ways() == {
         "far": "through the proxy proxy.example:3128; trusts /no/ca.pem (not found); shows ~/me.pem",
         "near": f"directly, because of NO_PROXY; trusts {tmp_path / 'me.pem'}",

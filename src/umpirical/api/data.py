@@ -1,6 +1,7 @@
 """Data that a caller passes in place of a file: rows as mappings, or a data frame. Both become a file of rows."""
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, time
 from decimal import Decimal
@@ -38,7 +39,8 @@ def data_file(data: Data, folder: Path) -> Path:
     if isinstance(data, str | Path):
         return Path(data)
     rows = _frame_rows(data) if isinstance(data, Arrow | Interchange) else data
-    text = "".join(json.dumps(dict(row), ensure_ascii=False, default=_as_text) + "\n" for row in rows)
+    cells = ({name: _cell(value) for name, value in row.items()} for row in rows)
+    text = "".join(json.dumps(row, ensure_ascii=False, default=_as_text) + "\n" for row in cells)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"data-{digest('rows', text)[:12]}.jsonl"
     write_text(path, text)
@@ -46,7 +48,7 @@ def data_file(data: Data, folder: Path) -> Path:
 
 
 def _frame_rows(frame: Arrow | Interchange) -> Iterator[dict[str, Any]]:
-    """Yields the rows of a data frame. NaN is a missing cell, as null is; an index without a name is no column."""
+    """Yields the rows of a data frame, without an index that has no name."""
     import pyarrow as pa
     from pyarrow.interchange import from_dataframe
 
@@ -55,11 +57,15 @@ def _frame_rows(frame: Arrow | Interchange) -> Iterator[dict[str, Any]]:
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise UsageError(
             f"cannot read the data frame: {str(error).partition(chr(10))[0]}",
-            fix="give every column a name of its own and values of one type",
+            fix="give each column a unique name and values of one type",
         ) from None
     names = [name for name in table.column_names if not name.startswith("__index_level_")]
-    for row in table.select(names).to_pylist():
-        yield {name: None if value != value else value for name, value in row.items()}  # noqa: PLR0124  # only NaN is not itself
+    yield from table.select(names).to_pylist()
+
+
+def _cell(value: object) -> object:
+    """Returns a value of a row. NaN is a missing cell, as null is."""
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _as_text(value: object) -> str:

@@ -93,7 +93,7 @@ WORDS: Columns = {
     "unit": ("text", "The unit of the denominator: call, pair, crossed-pair, item and so on."),
     "clusters": ("count", "Number of clusters behind the value."),
     "censoring": ("text", "On which side a threshold lies beyond the tested range."),
-    "undefined": ("text", "Why there is no value."),
+    "undefined": ("text", "The reason for a missing value."),
     "data": ("text", "The name of your data."),
     "first": ("text", "The first judge."),
     "second": ("text", "The second judge."),

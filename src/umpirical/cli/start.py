@@ -317,7 +317,7 @@ def _reached(study: Path) -> dict[str, str]:
         if url and (adapter is None or adapter.takes_tls):
             ways[f"way to {judge.name}"] = way_to(url, asked.tls)
         elif adapter and not (adapter.simulated or adapter.loads):
-            ways[f"way to {judge.name}"] = "by a client of its own, which has its own settings for proxies"
+            ways[f"way to {judge.name}"] = "through the provider's client, which has its own proxy settings"
     return dict(sorted(keys.items())) | ways
 
 

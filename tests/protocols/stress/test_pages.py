@@ -177,7 +177,7 @@ def test_the_rest_of_the_index():
         "Cost $0.81",
         "812 ms · 2,205 ms",
         "umpirical run --judge sound-examiner",
-        "What this does not show",
+        "Limitations",
         "temperature 0.7, max_tokens 400, seed not set",
         "grade_level=10",
     ):

@@ -239,7 +239,7 @@ EXAMINER_PROFILES = {
         defects=_shifted("own-words"),
     ),
     "prefers-own-name": ExaminerProfile(
-        "Prefers texts that it is told are its own, whoever wrote them.",
+        "Prefers texts labeled as its own, whoever wrote them.",
         replace(_SOUND, own_claim=0.6),
         defects=_shifted("own-claim"),
     ),
